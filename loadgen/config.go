@@ -1,0 +1,73 @@
+package loadgen
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// RunKind says which protocol a run follows; the two are never mixed.
+type RunKind string
+
+const (
+	// Steady runs feed the knee: ramped start, window after two waves, load
+	// topped up until the last measured request has ended, then drained.
+	Steady RunKind = "steady"
+	// Gate runs feed floors and ceilings. They repeat AICR's protocol: N
+	// warm-up requests, a synchronised start, a fixed number of requests, a
+	// hard drain, and whole-run estimators.
+	Gate RunKind = "gate"
+)
+
+// Config describes one run. The zero value of every optional field is usable.
+type Config struct {
+	// BaseURL is the endpoint without /v1, for example http://127.0.0.1:8000.
+	BaseURL string
+	// Model is sent in every request.
+	Model string
+	// APIKey is sent as a bearer token; it never reaches a result or an error.
+	APIKey string
+	// Concurrency is the total number of streams held in flight.
+	Concurrency int
+	Kind        RunKind
+	Limits      Limits
+	// Workload makes the requests. Request numbers continue at FirstRequest,
+	// so that successive runs of a campaign do not repeat prompts by accident.
+	Workload     *Workload
+	FirstRequest uint64
+	// Dial replaces the TCP dialler, for in-memory connections. With it set,
+	// neither TCP_QUICKACK nor kernel timestamps are available.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
+	// Progress, when set, is called about once a second from one goroutine.
+	Progress func(Progress)
+}
+
+// Limits bound one run.
+type Limits struct {
+	// MinRequests and MinDuration must both be reached by the measured part of
+	// a steady run; MaxDuration ends it early (Result.Capped says so). A gate
+	// run sends exactly MinRequests and ignores MinDuration; MaxDuration stops
+	// it from issuing more.
+	MinRequests int64
+	MinDuration time.Duration
+	MaxDuration time.Duration
+	// Ramp spreads the first request of each stream; used by steady runs.
+	Ramp time.Duration
+	// RequestTimeout bounds one request from send to last byte; DrainTimeout
+	// bounds the wait for requests in flight at the end. 0 means the default.
+	RequestTimeout time.Duration
+	DrainTimeout   time.Duration
+	// StopOnSilence ends the run early once no token has arrived for this
+	// long while requests are in flight (0 = never).
+	StopOnSilence time.Duration
+}
+
+// Progress is a snapshot of a run for a human.
+type Progress struct {
+	Elapsed   time.Duration
+	InFlight  int64
+	Completed int64
+	Errors    int64
+	// MeasuredFraction runs from 0 to 1 over the measured part.
+	MeasuredFraction float64
+}

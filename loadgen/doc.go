@@ -1,0 +1,12 @@
+// Package loadgen holds N streaming chat completions in flight against one
+// endpoint and returns what was measured in the steady part.
+//
+// The loop is closed: every stream has at most one request in flight and sends
+// its next one when the last has ended, so latency is a property of the pair
+// (system, N) and coordinated omission is intended, not an accident. Results
+// must be labelled "closed loop, N = …" and never be read as an open-loop SLO.
+//
+// The package will not retry, will not count chunks as tokens, and will not
+// call a stream a success because its status was 200 or because it ended with
+// [DONE].
+package loadgen

@@ -1,0 +1,135 @@
+package loadgen
+
+import "time"
+
+// Outcome is the one class a request falls into. Only OK enters latency and
+// throughput.
+type Outcome string
+
+// The outcome classes of a request, exactly one each.
+const (
+	OK         Outcome = "ok"
+	Truncated  Outcome = "truncated"     // the stream ended before it was complete
+	InBand     Outcome = "in_band_error" // an error inside a 200 stream
+	HTTPStatus Outcome = "http_status"   // an error status that is not shed
+	Shed       Outcome = "shed"          // 429, 503 or 529
+	Connect    Outcome = "connect"
+	Timeout    Outcome = "timeout"
+	Cancelled  Outcome = "cancelled"
+	Protocol   Outcome = "protocol" // not HTTP, not SSE, no usage, malformed
+)
+
+// Outcomes counts requests by class.
+type Outcomes map[Outcome]int64
+
+// Total returns the number of requests of any outcome.
+func (o Outcomes) Total() int64 {
+	var n int64
+	for _, v := range o {
+		n += v
+	}
+	return n
+}
+
+// Bad returns the number of requests that did not end OK.
+func (o Outcomes) Bad() int64 { return o.Total() - o[OK] }
+
+// Result is what one run measured. All latencies are milliseconds; a metric
+// that could not be measured is 0 here and absent in JSON, never a NaN. No
+// measured latency or rate is ever exactly 0.
+type Result struct {
+	Kind        RunKind   `json:"kind"`
+	Concurrency int       `json:"concurrency"` // total streams
+	Started     time.Time `json:"started"`
+	Ended       time.Time `json:"ended"`
+	// Window is the steady part of the run, WholeRun all measured tokens over
+	// first send to last byte (AIPerf's definition; a gate run's warm-up is
+	// excluded from it). Both are stored for both kinds.
+	Window   Estimate `json:"window"`
+	WholeRun Estimate `json:"whole_run"`
+	// Capped says that MaxDuration ended the measured part before the minimum
+	// number of requests was reached.
+	Capped bool `json:"capped,omitempty"`
+	// Stopped names why a run ended early: "", "silence", "cancelled".
+	Stopped string `json:"stopped,omitempty"`
+	// Measured counts requests of the measured part, All every request sent,
+	// warm-up and top-up included.
+	Measured Outcomes `json:"measured"`
+	All      Outcomes `json:"all"`
+	// Errors holds up to a few example texts per outcome, bounded in length
+	// and free of secrets.
+	Errors map[Outcome][]string `json:"errors,omitempty"`
+	// Output and prompt tokens of every request sent, from usage.
+	TotalOutputTokens int64 `json:"total_output_tokens"`
+	TotalPromptTokens int64 `json:"total_prompt_tokens"`
+	// OutputTokensPerRequest and RequestedOutputTokens are means over measured
+	// OK requests of what was got and of what was asked for.
+	OutputTokensPerRequest float64 `json:"output_tokens_per_request,omitempty"`
+	RequestedOutputTokens  float64 `json:"requested_output_tokens,omitempty"`
+	PromptTokensPerRequest float64 `json:"prompt_tokens_per_request,omitempty"`
+	// Series is the output token count of equal windows over the measured
+	// part, SeriesSeconds the length of one: evidence for V5 and V6.
+	Series        []float64 `json:"series,omitempty"`
+	SeriesSeconds float64   `json:"series_s,omitempty"`
+	// LongestSilenceMS is the longest time in the measured part during which
+	// requests were in flight and no token arrived on any stream.
+	LongestSilenceMS float64 `json:"longest_silence_ms,omitempty"`
+	// NextRequest is the first request number that this run did not use.
+	NextRequest uint64   `json:"next_request"`
+	Health      Health   `json:"health"`
+	Warnings    []string `json:"warnings,omitempty"`
+}
+
+// Estimate is one way of turning a run into numbers.
+type Estimate struct {
+	Seconds         float64 `json:"duration_s"`
+	Requests        int64   `json:"requests"`
+	OutputTokens    float64 `json:"output_tokens"`
+	OutputTokPerSec float64 `json:"output_tok_per_s,omitempty"`
+	RequestsPerSec  float64 `json:"requests_per_s,omitempty"`
+
+	TTFTMeanMS float64 `json:"ttft_mean_ms,omitempty"`
+	TTFTP50MS  float64 `json:"ttft_p50_ms,omitempty"`
+	TTFTP90MS  float64 `json:"ttft_p90_ms,omitempty"`
+	TTFTP99MS  float64 `json:"ttft_p99_ms,omitempty"`
+	TTFTMaxMS  float64 `json:"ttft_max_ms,omitempty"`
+	// The 95 % order-statistic (binomial) interval of TTFT p99; the upper end
+	// is absent where the sample is too small to have one.
+	TTFTP99LowMS  float64 `json:"ttft_p99_low_ms,omitempty"`
+	TTFTP99HighMS float64 `json:"ttft_p99_high_ms,omitempty"`
+
+	// ITL is (E2E − TTFT)/(tokens − 1) per request.
+	ITLMeanMS float64 `json:"itl_mean_ms,omitempty"`
+	ITLP50MS  float64 `json:"itl_p50_ms,omitempty"`
+	ITLP99MS  float64 `json:"itl_p99_ms,omitempty"`
+	// Gap is the time between successive token-bearing chunks (histogram).
+	GapP50MS float64 `json:"gap_p50_ms,omitempty"`
+	GapP99MS float64 `json:"gap_p99_ms,omitempty"`
+
+	E2EMeanMS float64 `json:"e2e_mean_ms,omitempty"`
+	E2EP50MS  float64 `json:"e2e_p50_ms,omitempty"`
+	E2EP99MS  float64 `json:"e2e_p99_ms,omitempty"`
+}
+
+// Health says how far the generator itself can be trusted in this run.
+type Health struct {
+	// CPUShare is process CPU time over wall time × GOMAXPROCS.
+	CPUShare float64 `json:"cpu_share,omitempty"`
+	// Lag is user arrival time minus kernel receive time, this tool's own
+	// error; absent where the kernel gives no timestamps.
+	LagP50MS float64 `json:"lag_p50_ms,omitempty"`
+	LagP99MS float64 `json:"lag_p99_ms,omitempty"`
+	LagMaxMS float64 `json:"lag_max_ms,omitempty"`
+	// EventsPerRead is evidence only: a short answer's tail shares a read.
+	EventsPerRead float64 `json:"events_per_read,omitempty"`
+	// LittleResidual is |throughput × mean E2E / N − 1| over the window: a
+	// self-test of the client.
+	LittleResidual float64 `json:"little_residual"`
+	LittleMeasured bool    `json:"little_measured"`
+	QuickACK       bool    `json:"quickack"`
+	KernelTime     bool    `json:"kernel_time"`
+	Dials          int64   `json:"dials"`
+	GCPauseMS      float64 `json:"gc_pause_ms,omitempty"`
+	// DrainTimedOut counts requests still in flight when the drain bound hit.
+	DrainTimedOut int64 `json:"drain_timed_out,omitempty"`
+}

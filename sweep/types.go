@@ -1,0 +1,95 @@
+package sweep
+
+import (
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// SchemaVersion is the version of the journal's lines.
+const SchemaVersion = 1
+
+// Effort trades time for certainty; it is part of the fingerprint.
+type Effort string
+
+// The efforts of knee.md §17.
+const (
+	Quick    Effort = "quick"
+	Standard Effort = "standard"
+	Full     Effort = "full"
+)
+
+// Fingerprint identifies what was measured. Two different fingerprints are
+// never pooled or compared silently. An empty field is unknown; unknown equals
+// unknown only within one journal.
+type Fingerprint struct {
+	Target      string               `json:"target"` // userinfo removed; fault keys of a simulator removed
+	Simulated   bool                 `json:"simulated"`
+	Model       string               `json:"model"`
+	GPUs        int                  `json:"gpus"`
+	Workload    loadgen.WorkloadSpec `json:"workload"`
+	Effort      Effort               `json:"effort"`
+	RoutingMode string               `json:"routing_mode,omitempty"`
+	StartMode   string               `json:"start_mode,omitempty"`
+	Deployment  string               `json:"deployment_id,omitempty"`
+	ToolVersion string               `json:"tool_version"`
+	// Labels hold what a URL cannot tell: image digest, precision, GPU
+	// product, GPUs per worker, workers, frontends, driver.
+	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// Purpose says why a run was made.
+type Purpose string
+
+// The purposes, in the order in which a campaign comes to them.
+const (
+	Coarse  Purpose = "coarse"  // ascending powers of two
+	Recheck Purpose = "recheck" // reproduces a stop, or the best level between
+	Extend  Purpose = "extend"  // downwards, for enough levels below a stop
+	Second  Purpose = "second"  // second pass in random order
+	Split   Purpose = "split"   // more runs where a pair disagreed
+	Refine  Purpose = "refine"  // half-octave neighbours of the knee
+	Next    Purpose = "next"    // the ladder value above the operating point
+	Confirm Purpose = "confirm" // gate + steady attempts at the operating point
+	Prove   Purpose = "prove"   // O-4: a given point, its half and the next
+	Check   Purpose = "check"   // a regression check at a fixed point
+)
+
+// Step is one run to make.
+type Step struct {
+	ConcurrencyPerGPU int             `json:"concurrency_per_gpu"`
+	Kind              loadgen.RunKind `json:"kind"`
+	Purpose           Purpose         `json:"purpose"`
+	// Why is one sentence for a human.
+	Why string `json:"why"`
+}
+
+// Run is one journal entry: a step, what it measured, and which run gates it
+// failed. A run with violations is INVALID: kept, never used, never "slow".
+type Run struct {
+	Seq        int            `json:"seq"` // from 1, in the order of the journal
+	Step       Step           `json:"step"`
+	Started    time.Time      `json:"started"`
+	Result     loadgen.Result `json:"result"`
+	Violations []Violation    `json:"violations,omitempty"`
+}
+
+// Valid reports whether the run passed every run gate.
+func (r Run) Valid() bool { return len(r.Violations) == 0 }
+
+// Violation is a run gate (V1–V9) that a run failed.
+type Violation struct {
+	Gate      string `json:"gate"` // "V2"
+	Observed  string `json:"observed"`
+	Threshold string `json:"threshold"`
+	Remedy    string `json:"remedy"`
+}
+
+// Curve is what a journal holds: the campaign and its runs.
+type Curve struct {
+	Fingerprint Fingerprint       `json:"fingerprint"`
+	Plan        Plan              `json:"plan"`
+	Started     time.Time         `json:"started"`
+	Preflight   loadgen.Preflight `json:"preflight"`
+	Runs        []Run             `json:"runs"`
+}
