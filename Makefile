@@ -1,0 +1,77 @@
+# The verbs of this repository; `make` alone lists them. CI calls exactly these.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# Every suite that make test leaves out carries one of these build tags.
+TAGS     := accept,verify,oracle,dynamo
+FUZZTIME ?= 5s
+BENCH    ?= .
+# PKGS narrows test and race to some packages.
+PKGS     ?= ./...
+# GOTESTFLAGS goes to every go test; CI adds -json and -count=1 through it.
+GOTESTFLAGS ?=
+
+# Linters live in their own module file, so that no linter enters the main module graph.
+TOOL := $(GO) tool -modfile=tools/go.mod
+
+.PHONY: help
+help: ## list the verbs
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+.PHONY: build
+build: ## build bin/perfsweep, static, stamped with the version
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/perfsweep ./cmd/perfsweep
+
+.PHONY: test
+test: ## every test that needs nothing but Go
+	$(GO) test $(GOTESTFLAGS) -timeout 10m $(PKGS)
+
+.PHONY: race
+race: ## the same tests in their short form under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test $(GOTESTFLAGS) -race -short -timeout 20m $(PKGS)
+
+.PHONY: fuzz
+fuzz: ## each fuzz target for FUZZTIME (5s)
+	test/fuzz.sh $(FUZZTIME)
+
+.PHONY: bench
+bench: ## benchmarks matching BENCH
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 20m $(PKGS)
+
+.PHONY: lint
+lint: fmt vet staticcheck errcheck ## gofmt, vet, staticcheck and errcheck, suites behind tags included
+
+.PHONY: fmt
+fmt:
+	@bad=$$(gofmt -l .); if [[ -n $$bad ]]; then echo "gofmt -w these:" >&2; echo "$$bad" >&2; exit 1; fi
+
+.PHONY: vet
+vet:
+	$(GO) vet -tags $(TAGS) ./...
+
+.PHONY: staticcheck
+staticcheck:
+	$(TOOL) staticcheck -tags $(TAGS) ./...
+
+.PHONY: errcheck
+errcheck:
+	$(TOOL) errcheck -tags $(TAGS) ./...
+
+.PHONY: demo
+demo: build ## calibrate a simulated GB300 end to end, then check a healthy, a slow and a stalling one
+	test/demo.sh
+
+.PHONY: accept
+accept: ## the statistical acceptance suites (minutes)
+	$(GO) test $(GOTESTFLAGS) -tags accept -run Accept -timeout 60m ./...
+
+.PHONY: verify
+verify: ## timing against the real Dynamo frontend's own histograms (needs PERFSWEEP_SHARED or ../shared)
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -tags verify -run Verify -timeout 20m ./test/dynamo/
+
+.PHONY: ci
+ci: ## everything that .ci/run runs
+	bash .ci/run
