@@ -1,0 +1,121 @@
+package structure
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/perfsweep/perfsweep"
+
+// everything lets a package import any package of this module.
+var everything = []string{"*"}
+
+// mayImport is the import table of the design. A package and its row come in
+// one commit; the paths are below the module. Tests are free in what they
+// import: they are not linked into anything.
+var mayImport = map[string][]string{
+	"loadgen":                       nil,
+	"loadgen/enginesim":             nil,
+	"knee":                          nil,
+	"recipes":                       nil,
+	"sweep":                         {"loadgen", "knee"},
+	"sweep/imports":                 {"sweep", "knee", "loadgen/aiperf"},
+	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
+	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "calibrate"},
+	"cmd/perfsweep":                 everything,
+	"test/cicount":                  nil,
+	"test/dynamo":                   nil,
+	"test/structure":                nil,
+}
+
+// listed is what go list says of a package.
+type listed struct {
+	ImportPath string
+	Name       string
+	Doc        string
+	Imports    []string
+}
+
+// goList runs go list in the module's root.
+func goList(t *testing.T, args ...string) []listed {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Name,Doc,Imports"}, args...)...)
+	cmd.Dir = root
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
+	}
+	var pkgs []listed
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return pkgs
+		}
+		if err != nil {
+			t.Fatalf("go list %s: %v", strings.Join(args, " "), err)
+		}
+		pkgs = append(pkgs, p)
+	}
+}
+
+func TestImportTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range goList(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, module+"/")
+		seen[name] = true
+		allowed, ok := mayImport[name]
+		if !ok {
+			t.Errorf("%s has no row in the import table: add one that says what it may import", name)
+			continue
+		}
+		for _, bad := range forbiddenImports(name, p.Imports, allowed) {
+			t.Errorf("%s imports %s; its row allows %v", name, bad, allowed)
+		}
+		if p.Doc == "" {
+			t.Errorf("%s has no package comment: say in one sentence what it does", name)
+		}
+	}
+	for name := range mayImport {
+		if !seen[name] {
+			t.Errorf("the import table has a row for %s, which does not exist", name)
+		}
+	}
+}
+
+// forbiddenImports lists the imports from this module that a row does not allow.
+func forbiddenImports(name string, imports, allowed []string) []string {
+	var bad []string
+	for _, imp := range imports {
+		sub, ours := strings.CutPrefix(imp, module+"/")
+		if ours && !slices.Contains(allowed, "*") && !slices.Contains(allowed, sub) {
+			bad = append(bad, sub)
+		}
+	}
+	return bad
+}
+
+// A checker that finds nothing proves nothing until it has found something.
+func TestForbiddenImports(t *testing.T) {
+	imports := []string{"fmt", module + "/knee", module + "/sweep"}
+	for _, tt := range []struct {
+		allowed, want []string
+	}{
+		{nil, []string{"knee", "sweep"}},
+		{[]string{"knee"}, []string{"sweep"}},
+		{[]string{"knee", "sweep"}, nil},
+		{everything, nil},
+	} {
+		if got := forbiddenImports("x", imports, tt.allowed); !slices.Equal(got, tt.want) {
+			t.Errorf("allowed %v: forbidden %v, want %v", tt.allowed, got, tt.want)
+		}
+	}
+}
