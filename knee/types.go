@@ -1,5 +1,10 @@
 package knee
 
+import (
+	"math"
+	"slices"
+)
+
 // Run is one valid measurement at one concurrency. A latency of 0 is absent.
 type Run struct {
 	ConcurrencyPerGPU int
@@ -7,16 +12,6 @@ type Run struct {
 	TTFTP50MS         float64
 	TTFTP99MS         float64
 	ITLMS             float64
-}
-
-// Options tune the estimator; the zero value means the defaults.
-type Options struct {
-	// EStar is the elasticity at the knee, in [0.05, 0.5]; default 0.20.
-	EStar float64
-	// Bootstrap is the number of bootstrap replicates; default 200.
-	Bootstrap int
-	// Seed seeds the bootstrap; default 1.
-	Seed uint64
 }
 
 // Status is the one answer a fit gives.
@@ -49,18 +44,13 @@ type Level struct {
 // Split reports whether throughput at the level fell into two clusters or the
 // level is a valley: what O-2 calls flagged.
 func (l Level) Split() bool {
-	for _, f := range l.Flags {
-		if f == "split" || f == "valley" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(l.Flags, flagSplit) || slices.Contains(l.Flags, flagValley)
 }
 
 // Fit is the answer. Knee, KneeLow and KneeHigh are 0 where there is none.
 type Fit struct {
 	Status Status
-	// Flags holds "unstable" when a level was split or dropped.
+	// Flags holds "unstable" when a level carries any flag.
 	Flags []string
 	// Knee is refined between grid points; GridKnee is the same answer before
 	// refinement (what a fixed-grid implementation gives).
@@ -97,7 +87,8 @@ func (f Fit) TokPerSecPerGPU(n float64) (x float64, ok bool) {
 	if f.curve == nil || !(n > 0) {
 		return 0, false
 	}
-	return f.curve(n), true
+	x = f.curve(n)
+	return x, x > 0 && !math.IsInf(x, 1)
 }
 
 // HasKnee reports whether the status carries a usable knee.

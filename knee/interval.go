@@ -1,0 +1,62 @@
+package knee
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// resample is the stratified residual bootstrap with model re-selection: the
+// 5 % and 95 % quantiles of the knee over redrawn level centres. It ignores
+// model error and level spacing, which interval adds.
+func resample(g *grid, j *judged, opt Options) (lo, hi float64) {
+	rng := rand.New(rand.NewPCG(opt.Seed, 0x6b6e6565)) // "knee"
+	s := assumedNoise
+	if j.pool.df > 0 {
+		s = math.Sqrt(max(j.pool.ss, 1e-8) / j.pool.df)
+	}
+	d, y := g.newDots(), make([]float64, len(j.y))
+	knees := make([]float64, opt.Bootstrap)
+	for b := range knees {
+		for i, center := range j.y {
+			y[i] = center + rng.NormFloat64()*centerSE*s/math.Sqrt(g.w[i])
+		}
+		f, p := g.best(y, j.pool.ss, d)
+		knees[b] = min(max(g.model(f, p).knee(j.e), j.n(0)), j.n(j.last()))
+	}
+	slices.Sort(knees)
+	return quantile(knees, 0.05), quantile(knees, 0.95)
+}
+
+// quantile interpolates linearly between sorted values.
+func quantile(sorted []float64, p float64) float64 {
+	at := p * float64(len(sorted)-1)
+	i := int(at)
+	if i+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// interval is F1: the bootstrap, the knee, the levels around it, and, unless
+// latency decided, the tilted argmax level and the one after it.
+func (j *judged) interval(lo, hi, knee float64, status Status) (low, high float64) {
+	lo, hi = min(lo, knee), max(hi, knee)
+	below, above := lo, hi
+	for _, l := range j.measure {
+		if n := float64(l.n); n <= knee/1.03 {
+			below = n
+		}
+	}
+	for _, l := range slices.Backward(j.measure) {
+		if n := float64(l.n); n >= knee*1.03 {
+			above = n
+		}
+	}
+	lo, hi = min(lo, below), max(hi, above)
+	if status != LatencyLimited {
+		top := j.fitted[j.top].n
+		lo, hi = min(lo, float64(top)), max(hi, float64(j.after(top)))
+	}
+	return lo, hi
+}

@@ -1,0 +1,144 @@
+package knee
+
+import "math"
+
+// The families, in the order in which a tie is decided. HYP rises as
+// n·h/(n+h); LCAP and HCAP stop rising at k; LRET and HRET fall after k; SB0
+// and SBR bend smoothly; TWO has two corners in log-log.
+const (
+	flat = iota
+	lin
+	hyp
+	lcap
+	hcap
+	lret
+	hret
+	sb0
+	sbr
+	two
+	families
+)
+
+func familyName(f int) string {
+	return [families]string{"FLAT", "LIN", "HYP", "LCAP", "HCAP", "LRET", "HRET", "SB0", "SBR", "TWO"}[f]
+}
+
+// freeParams counts the parameters of a family for AICc.
+func freeParams(f int) int {
+	return [families]int{1, 1, 2, 2, 3, 3, 4, 3, 4, 5}[f]
+}
+
+// Bounds of the linear parameters.
+const (
+	maxFall   = 6.0 // γ of LRET and HRET
+	maxSBFall = 4.0 // γ of SBR
+	minMiddle = 0.05
+	maxMiddle = 0.9 // e1 of TWO
+)
+
+// model is one family with its parameters. Concurrencies are held as
+// logarithms; only those of the family are set.
+type model struct {
+	family int
+	lnA    float64 // ln of tokens/s per stream as n → 0 (FLAT: ln of the level)
+	lnH    float64 // half-saturation of the hyperbola
+	lnK    float64 // cap
+	fall   float64 // γ ≥ 0
+	lnC    float64 // centre of the smooth corner
+	q      float64 // its sharpness
+	t1, t2 float64 // ln of the corners of TWO
+	middle float64 // slope between them
+}
+
+func (m model) name() string { return familyName(m.family) }
+
+// rise is ln(n·h/(n+h)) at x = ln n.
+func (m model) rise(x float64) float64 {
+	switch m.family {
+	case hyp, hcap, hret:
+		return hyperbola(x, m.lnH)
+	}
+	return x
+}
+
+func hyperbola(x, lnH float64) float64 { return x - softplus(x-lnH) }
+
+// softplus is ln(1+e^z) without overflow.
+func softplus(z float64) float64 {
+	if z > 0 {
+		return z + math.Log1p(math.Exp(-z))
+	}
+	return math.Log1p(math.Exp(z))
+}
+
+// at evaluates ln X at x = ln n.
+func (m model) at(x float64) float64 {
+	switch m.family {
+	case flat:
+		return m.lnA
+	case lin, hyp:
+		return m.lnA + m.rise(x)
+	case lcap, hcap:
+		return m.lnA + m.rise(min(x, m.lnK))
+	case lret, hret:
+		return m.lnA + m.rise(min(x, m.lnK)) - m.fall*max(x-m.lnK, 0)
+	case sb0, sbr:
+		return m.lnA + x - (1+m.fall)*softplus(m.q*(x-m.lnC))/m.q
+	default:
+		return m.lnA + min(x, m.t1) + m.middle*(min(max(x, m.t1), m.t2)-m.t1) - m.fall*max(x-m.t2, 0)
+	}
+}
+
+// knee is the largest n up to which the elasticity is at least e; in every
+// family the elasticity only falls with n, so this is also the tilted argmax.
+// 0 means that it is below e everywhere, +Inf that it never gets there.
+func (m model) knee(e float64) float64 {
+	switch m.family {
+	case flat:
+		return 0
+	case lin:
+		return math.Inf(1)
+	case hyp:
+		return math.Exp(m.lnH) * (1/e - 1)
+	case lcap, lret:
+		return math.Exp(m.lnK)
+	case hcap, hret:
+		return min(math.Exp(m.lnH)*(1/e-1), math.Exp(m.lnK))
+	case sb0, sbr:
+		q := (1 - e) / (1 + m.fall)
+		return math.Exp(m.lnC) * math.Pow(q/max(1-q, 1e-9), 1/m.q)
+	default:
+		if m.middle < e {
+			return math.Exp(m.t1)
+		}
+		return math.Exp(m.t2)
+	}
+}
+
+// params names the parameters for a report: a is tokens/s per stream as n → 0,
+// h, k, c, t1 and t2 are concurrencies per GPU.
+func (m model) params() map[string]float64 {
+	p := map[string]float64{"a": math.Exp(m.lnA)}
+	switch m.family {
+	case hyp, hcap, hret:
+		p["h"] = math.Exp(m.lnH)
+	case sb0, sbr:
+		p["c"], p["q"] = math.Exp(m.lnC), m.q
+	case two:
+		p["t1"], p["t2"], p["e1"] = math.Exp(m.t1), math.Exp(m.t2), m.middle
+	}
+	switch m.family {
+	case lcap, hcap, lret, hret:
+		p["k"] = math.Exp(m.lnK)
+	}
+	switch m.family {
+	case lret, hret, sbr, two:
+		p["gamma"] = m.fall
+	}
+	return p
+}
+
+// curve turns the model into throughput at a concurrency per GPU.
+func (m model) curve() func(float64) float64 {
+	return func(n float64) float64 { return math.Exp(m.at(math.Log(n))) }
+}

@@ -1,0 +1,175 @@
+package knee
+
+import (
+	"math"
+	"slices"
+)
+
+// centerSE widens a standard error from a mean to a median.
+const centerSE = 1.25
+
+// judged is everything that the statuses are decided on.
+type judged struct {
+	e       float64
+	measure []*level // after trimming
+	fitted  []*level // after trimming and valleys
+	trimmed bool
+	pool    pool
+	y       []float64 // centres of fitted
+	tilt    []float64 // ln X − e·ln n of fitted
+	top     int       // index of the largest tilt
+	edge    int       // last level before a sustained TTFT step, 0 = none
+	knee    float64   // of the winning model
+	rss     float64
+}
+
+func (j *judged) n(i int) float64 { return float64(j.fitted[i].n) }
+func (j *judged) last() int       { return len(j.fitted) - 1 }
+
+// answer is a status with its knee on the grid; 0 where there is none.
+type answer struct {
+	status Status
+	knee   float64
+	model  bool // the knee is the model's, and may be refined with it
+}
+
+// decide gives the one status.
+func (j *judged) decide() answer {
+	a := j.fromModel()
+	hasKnee := a.status == Knee || a.status == Ambiguous
+	switch {
+	case j.edge > 0 && a.status == NotSaturated,
+		j.edge > 0 && hasKnee && a.knee > float64(j.after(j.edge)):
+		return answer{status: LatencyLimited, knee: j.stepMiddle()}
+	case hasKnee && j.stillRising(a.knee):
+		return answer{status: NotSaturated}
+	}
+	return a
+}
+
+// fromModel accepts the model's knee where the tilted argmax agrees (§6.6).
+func (j *judged) fromModel() answer {
+	last, kn := j.last(), j.knee
+	span := math.Exp(slices.Max(j.y) - j.y[0])
+	ambiguous := answer{status: Ambiguous, knee: j.n(j.top)}
+	atEnd := j.top == last
+	switch {
+	case span < 1.15 || j.top == 0:
+		return answer{status: SaturatedAtMin}
+	case atEnd && !(kn <= j.n(last)/1.25):
+		return answer{status: NotSaturated}
+	case j.lackOfFit() && !atEnd:
+		return ambiguous
+	case kn >= j.n(0) && kn <= j.n(last) && j.agrees(kn):
+		return answer{status: Knee, knee: kn, model: true}
+	case atEnd:
+		return answer{status: NotSaturated}
+	}
+	return ambiguous
+}
+
+func (j *judged) lackOfFit() bool {
+	rms := math.Sqrt(max(j.rss, 0) / j.pool.runs)
+	return rms > max(0.06, 4*j.pool.sd()/math.Sqrt(j.pool.medianKept))
+}
+
+// agrees reports whether the model's knee lies between the neighbours of the
+// tilted argmax, or its nearest level is as good within two standard errors.
+func (j *judged) agrees(kn float64) bool {
+	if kn >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last())) {
+		return true
+	}
+	near, dist := 0, math.Inf(1)
+	for i := range j.fitted {
+		if d := math.Abs(math.Log(j.n(i) / kn)); d < dist {
+			near, dist = i, d
+		}
+	}
+	tol := 2 * centerSE * max(j.pool.sd(), 0.01) * math.Sqrt(2/j.pool.medianKept)
+	return j.tilt[near] >= j.tilt[j.top]-tol
+}
+
+// stillRising is F2: a knee in the last octave is overruled where the last one
+// and the last two octaves still climb at e or more.
+func (j *judged) stillRising(kn float64) bool {
+	last := j.last()
+	if j.trimmed || kn < j.n(last)/2.2 {
+		return false
+	}
+	se := centerSE * max(j.pool.sd0(), 0.01) / math.Sqrt(j.pool.medianKept)
+	return j.slope(2) >= j.e && j.slope(4) >= j.e && j.tilt[j.top]-j.tilt[last] <= 2*math.Sqrt2*se
+}
+
+// slope is the log-log slope over the levels within a factor of the last one,
+// −Inf where that is a single level.
+func (j *judged) slope(factor float64) float64 {
+	from := j.n(j.last()) / factor * 0.99
+	var xs, ys []float64
+	for i, l := range j.fitted {
+		if j.n(i) >= from {
+			xs, ys = append(xs, math.Log(float64(l.n))), append(ys, j.y[i])
+		}
+	}
+	if len(xs) < 2 {
+		return math.Inf(-1)
+	}
+	return lineSlope(xs, ys)
+}
+
+func lineSlope(xs, ys []float64) float64 {
+	bar := mean(xs)
+	var xy, xx float64
+	for i, x := range xs {
+		xy += (x - bar) * ys[i]
+		xx += (x - bar) * (x - bar)
+	}
+	return xy / xx
+}
+
+// after is the measured level above n, or n where it is the last.
+func (j *judged) after(n int) int {
+	for _, l := range j.measure {
+		if l.n > n {
+			return l.n
+		}
+	}
+	return n
+}
+
+// stepMiddle is F3: the knee is somewhere within the step after the edge.
+func (j *judged) stepMiddle() float64 {
+	return math.Sqrt(float64(j.edge) * float64(j.after(j.edge)))
+}
+
+const (
+	// edgeSlope: below a cap TTFT grows at most in proportion to n (slope 1).
+	edgeSlope = 1.6
+	// edgeStep is what that slope means on a ×2 grid; without it, half an
+	// octave needs only ×1.9, which is jitter at a knee (knee.md §18.2).
+	edgeStep = 3.0
+)
+
+// latencyEdge is the last level before a TTFT p99 step of at least minStep that
+// every higher level sustains; 0 = none. Levels without TTFT are passed over.
+func latencyEdge(levels []*level, minStep float64) int {
+	var seen []*level
+	for _, l := range levels {
+		if l.t99 > 0 {
+			seen = append(seen, l)
+		}
+	}
+	for i := range len(seen) - 1 {
+		step := math.Log(seen[i+1].t99 / seen[i].t99)
+		if step/math.Log(float64(seen[i+1].n)/float64(seen[i].n)) < edgeSlope || step < math.Log(minStep) {
+			continue
+		}
+		least := math.Inf(1)
+		for _, l := range seen[i+1:] {
+			least = min(least, l.t99)
+		}
+		if least >= 2*seen[i].t99 {
+			return seen[i].n
+		}
+	}
+	return 0
+}
