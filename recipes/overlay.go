@@ -1,71 +1,154 @@
 package recipes
 
-// Overlay is a parsed overlay file.
-type Overlay struct{}
+import (
+	"fmt"
+	"regexp"
 
-// Parse reads an overlay; name is for error positions. Errors are *PosError.
-func Parse(name string, src []byte) (*Overlay, error) { panic("not built") }
+	"go.yaml.in/yaml/v3"
+)
+
+// CheckName is the check that reads the inference constraints.
+const CheckName = "inference-perf"
+
+// Overlay is a parsed overlay file.
+type Overlay struct {
+	file string
+	text text
+	root *yaml.Node
+
+	spec, validation, performance, checks, constraints entry
+
+	checkNames []*yaml.Node
+	items      []item
+}
+
+// entry is a key with its value; the zero entry is an absent key.
+type entry struct{ key, val *yaml.Node }
+
+func (e entry) present() bool { return e.key != nil }
+
+// empty is true for an absent key, a null, [] and {}.
+func (e entry) empty() bool { return e.val == nil || isNull(e.val) || len(e.val.Content) == 0 }
+
+// item is one constraint of the performance phase.
+type item struct{ node, name, value *yaml.Node }
+
+func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }
+
+func lookup(m *yaml.Node, key string) entry {
+	if m == nil || m.Kind != yaml.MappingNode {
+		return entry{}
+	}
+	for i := 0; i < len(m.Content); i += 2 {
+		if m.Content[i].Kind == yaml.ScalarNode && m.Content[i].Value == key {
+			return entry{m.Content[i], m.Content[i+1]}
+		}
+	}
+	return entry{}
+}
+
+// locate finds the parts that are read or edited and checks their kinds.
+func (o *Overlay) locate(root *yaml.Node) error {
+	o.root = root
+	if root.Kind != yaml.MappingNode {
+		return o.errNode(root, "not-an-overlay", "the document is not a mapping", "")
+	}
+	kind := lookup(root, "kind")
+	if !kind.present() {
+		return o.errNode(root, "not-an-overlay", "no kind", "an overlay is of kind RecipeMetadata")
+	}
+	if kind.val.Value != "RecipeMetadata" {
+		return o.errNode(kind.val, "not-an-overlay", fmt.Sprintf("kind is %q", kind.val.Value), "an overlay is of kind RecipeMetadata")
+	}
+	if o.Name() == "" {
+		return o.errNode(root, "not-an-overlay", "no metadata.name", "name the overlay as its file")
+	}
+	o.spec = lookup(root, "spec")
+	o.validation = lookup(o.spec.val, "validation")
+	o.performance = lookup(o.validation.val, "performance")
+	for _, e := range []entry{o.spec, o.validation, o.performance} {
+		if e.present() && e.val.Kind != yaml.MappingNode && !isNull(e.val) {
+			return o.errNode(e.val, "bad-structure", e.key.Value+" is not a mapping", "")
+		}
+	}
+	return o.locatePhase()
+}
+
+func (o *Overlay) locatePhase() error {
+	o.checks = lookup(o.performance.val, "checks")
+	o.constraints = lookup(o.performance.val, "constraints")
+	for _, e := range []entry{o.checks, o.constraints} {
+		if e.present() && e.val.Kind != yaml.SequenceNode && !isNull(e.val) {
+			return o.errNode(e.val, "bad-structure", e.key.Value+" is not a list", "")
+		}
+	}
+	if !o.checks.empty() {
+		o.checkNames = o.checks.val.Content
+	}
+	for _, n := range o.checkNames {
+		if n.Kind != yaml.ScalarNode {
+			return o.errNode(n, "bad-structure", "a check is a name", "")
+		}
+	}
+	if o.constraints.empty() {
+		return nil
+	}
+	for _, n := range o.constraints.val.Content {
+		it := item{n, lookup(n, "name").val, lookup(n, "value").val}
+		if it.name == nil || it.name.Kind != yaml.ScalarNode {
+			return o.errNode(n, "bad-structure", "a constraint without a name", "write name: and value:")
+		}
+		if it.value != nil && it.value.Kind != yaml.ScalarNode {
+			return o.errNode(it.value, "bad-structure", "the value of "+it.name.Value+" is not a string", "")
+		}
+		o.items = append(o.items, it)
+	}
+	return nil
+}
 
 // Name is metadata.name.
-func (o *Overlay) Name() string { panic("not built") }
+func (o *Overlay) Name() string { return scalar(lookup(lookup(o.root, "metadata").val, "name")) }
+
+// APIVersion is the file's apiVersion, which every edit keeps.
+func (o *Overlay) APIVersion() string { return scalar(lookup(o.root, "apiVersion")) }
 
 // Criterion returns spec.criteria[key], such as accelerator or service.
-func (o *Overlay) Criterion(key string) string { panic("not built") }
-
-// Gate reads the gate of the performance phase. ok is false when the
-// inference-perf check is not enabled or nothing is demanded; the inputs
-// (model, concurrency, routing) are returned even then.
-func (o *Overlay) Gate() (g Gate, ok bool, err error) { panic("not built") }
-
-// SetGate returns the file with the gate set and the managed comment replaced,
-// every other byte kept. Setting the same gate and comment again returns the
-// same bytes. comment holds the lines without indentation or "# ".
-func (o *Overlay) SetGate(g Gate, comment []string) ([]byte, error) { panic("not built") }
-
-// Measured is what a benchmark of an overlay read.
-type Measured struct {
-	TokPerSec   float64 // total, whole run; 0 = missing
-	TTFTP99MS   float64 // whole run; 0 = missing
-	GPUs        int     // benchmarked
-	GPUsPerNode int     // 0 = unknown
+func (o *Overlay) Criterion(key string) string {
+	return scalar(lookup(lookup(o.spec.val, "criteria").val, key))
 }
 
-// Evaluation is AICR's judgement of one measurement.
-type Evaluation struct {
-	Pass    bool     `json:"pass"`
-	Reasons []string `json:"reasons"`
-	// The thresholds as applied, tolerance and GPU count included.
-	EffectiveFloorTokPerSec   float64 `json:"effective_floor_output_tok_per_s,omitempty"`
-	EffectiveCeilingTTFTP99MS float64 `json:"effective_ceiling_ttft_p99_ms,omitempty"`
+func scalar(e entry) string {
+	if e.val == nil || e.val.Kind != yaml.ScalarNode || isNull(e.val) {
+		return ""
+	}
+	return e.val.Value
 }
 
-// Evaluate judges m against g as the AICR evaluator does, with the per-GPU
-// semantics of NVIDIA/aicr#1254. An error means that no verdict is possible
-// (a missing metric, GPUs ≤ 0, both floor names).
-func Evaluate(g Gate, m Measured) (Evaluation, error) { panic("not built") }
+// HasPerformance reports whether this file has a performance phase of its own.
+func (o *Overlay) HasPerformance() bool { return o.performance.present() }
 
-// WriteFile replaces path atomically (temp file, fsync, rename, same mode).
-func WriteFile(path string, b []byte) error { panic("not built") }
-
-// Finding is one mistake in an overlay.
-type Finding struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Col      int    `json:"column"`
-	Rule     string `json:"rule"`
-	Severity string `json:"severity"` // "error" or "warning"
-	Message  string `json:"message"`
-	Remedy   string `json:"remedy"`
+// Checks are the checks of the performance phase in the file's order.
+func (o *Overlay) Checks() []string {
+	names := make([]string, 0, len(o.checkNames))
+	for _, n := range o.checkNames {
+		names = append(names, n.Value)
+	}
+	return names
 }
 
-// Lint returns every mistake found in src.
-func Lint(name string, src []byte) []Finding { panic("not built") }
+// Generated reports whether the comment at the top says that the file is
+// generated, so that an edit by hand may be overwritten.
+func (o *Overlay) Generated() bool { return o.generatedLine() > 0 }
 
-// PosError is an error at a place in a file.
-type PosError struct {
-	File      string
-	Line, Col int
-	Msg       string
+func (o *Overlay) generatedLine() int {
+	says := regexp.MustCompile(`(?i)\bgenerated\b|\bdo not edit\b`)
+	for i, l := range o.text.lines {
+		if !o.text.comment(i) && !o.text.blank(i) {
+			break
+		}
+		if says.MatchString(l.body) {
+			return i + 1
+		}
+	}
+	return 0
 }
-
-func (e *PosError) Error() string { panic("not built") }

@@ -1,0 +1,82 @@
+package recipes
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Tolerance is what AICR's evaluator grants on either side of a threshold.
+const Tolerance = 0.10
+
+// Measured is what a benchmark of an overlay read.
+type Measured struct {
+	TokPerSec   float64 // total, whole run; 0 = missing
+	TTFTP99MS   float64 // whole run; 0 = missing
+	GPUs        int     // benchmarked
+	GPUsPerNode int     // 0 = unknown
+}
+
+// Evaluation is AICR's judgement of one measurement.
+type Evaluation struct {
+	Pass    bool     `json:"pass"`
+	Reasons []string `json:"reasons"` // one a failed gate, throughput first; empty on a pass
+	// The thresholds as applied, tolerance and GPU count included.
+	EffectiveFloorTokPerSec   float64 `json:"effective_floor_output_tok_per_s,omitempty"`
+	EffectiveCeilingTTFTP99MS float64 `json:"effective_ceiling_ttft_p99_ms,omitempty"`
+}
+
+// Evaluate judges m against g as the AICR evaluator does, with the per-GPU
+// semantics of NVIDIA/aicr#1254. An error means that no verdict is possible: a
+// missing metric that the gate needs, a per-GPU floor with GPUs ≤ 0, both floor
+// names, a threshold that is not a positive number, or no gate at all.
+//
+// The absolute floor keeps AICR's rule: it shrinks only under partial
+// occupancy (0 < GPUs < GPUsPerNode), and an unknown count leaves it whole.
+func Evaluate(g Gate, m Measured) (Evaluation, error) {
+	e := Evaluation{Reasons: []string{}}
+	for _, v := range []float64{g.FloorPerGPU, g.Floor, g.CeilingTTFTP99MS} {
+		if v != 0 && !positive(v) {
+			return e, fmt.Errorf("evaluating the gate: the threshold %v is not a positive number", v)
+		}
+	}
+	switch {
+	case g.Empty():
+		return e, errors.New("evaluating the gate: the overlay demands nothing, which is not a pass")
+	case g.FloorPerGPU != 0 && g.Floor != 0:
+		return e, fmt.Errorf("evaluating the gate: %s and %s are both set; keep one", NameFloorPerGPU, NameFloor)
+	case g.FloorPerGPU != 0 && m.GPUs <= 0:
+		return e, fmt.Errorf("evaluating the gate: a floor per GPU needs the number of benchmarked GPUs, got %d", m.GPUs)
+	case g.FloorPerGPU+g.Floor != 0 && !positive(m.TokPerSec):
+		return e, fmt.Errorf("evaluating the gate: the output throughput is missing or invalid (%v)", m.TokPerSec)
+	case g.CeilingTTFTP99MS != 0 && !positive(m.TTFTP99MS):
+		return e, fmt.Errorf("evaluating the gate: the TTFT p99 is missing or invalid (%v)", m.TTFTP99MS)
+	}
+	floor, how := appliedFloor(g, m)
+	e.EffectiveFloorTokPerSec = floor * (1 - Tolerance)
+	e.EffectiveCeilingTTFTP99MS = g.CeilingTTFTP99MS * (1 + Tolerance)
+	if math.IsInf(e.EffectiveFloorTokPerSec, 0) || math.IsInf(e.EffectiveCeilingTTFTP99MS, 0) {
+		return Evaluation{Reasons: []string{}}, errors.New("evaluating the gate: a threshold is out of range")
+	}
+	if floor != 0 && m.TokPerSec < e.EffectiveFloorTokPerSec {
+		e.Reasons = append(e.Reasons, fmt.Sprintf("output throughput %.2f tok/s is below %.2f (%s, less 10 %%)", m.TokPerSec, e.EffectiveFloorTokPerSec, how))
+	}
+	if g.CeilingTTFTP99MS != 0 && m.TTFTP99MS > e.EffectiveCeilingTTFTP99MS {
+		e.Reasons = append(e.Reasons, fmt.Sprintf("TTFT p99 %.2f ms is above %.2f (ceiling %s, plus 10 %%)", m.TTFTP99MS, e.EffectiveCeilingTTFTP99MS, decimal(g.CeilingTTFTP99MS)))
+	}
+	e.Pass = len(e.Reasons) == 0
+	return e, nil
+}
+
+// appliedFloor is the floor for the benchmarked GPUs, before the tolerance.
+func appliedFloor(g Gate, m Measured) (tokPerSec float64, how string) {
+	if g.FloorPerGPU != 0 {
+		return g.FloorPerGPU * float64(m.GPUs), fmt.Sprintf("floor %s per GPU × %d", decimal(g.FloorPerGPU), m.GPUs)
+	}
+	if m.GPUs > 0 && m.GPUs < m.GPUsPerNode {
+		return g.Floor * float64(m.GPUs) / float64(m.GPUsPerNode), fmt.Sprintf("floor %s × %d of %d GPUs", decimal(g.Floor), m.GPUs, m.GPUsPerNode)
+	}
+	return g.Floor, "floor " + decimal(g.Floor)
+}
+
+func positive(v float64) bool { return v > 0 && !math.IsInf(v, 0) }

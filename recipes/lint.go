@@ -1,0 +1,161 @@
+package recipes
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Finding is one mistake in an overlay.
+type Finding struct {
+	File     string `json:"file"`
+	Line     int    `json:"line"`
+	Col      int    `json:"column"`
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"` // "error" or "warning"
+	Message  string `json:"message"`
+	Remedy   string `json:"remedy"`
+}
+
+// The severities. An error breaks the gate; a warning may be meant.
+const (
+	SeverityError   = "error"
+	SeverityWarning = "warning"
+)
+
+// Lint returns every mistake found in src that this file alone can decide,
+// sorted by position. What a parent overlay may supply is a warning.
+func Lint(name string, src []byte) []Finding {
+	l := linter{findings: []Finding{}}
+	o, err := Parse(name, src)
+	if err != nil {
+		var pos *PosError
+		if !errors.As(err, &pos) {
+			pos = &PosError{File: name, Line: 1, Col: 1, Rule: "yaml-syntax", Msg: err.Error()}
+		}
+		l.add(pos, SeverityError)
+		return l.findings
+	}
+	l.o = o
+	l.lint()
+	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Col - b.Col
+	})
+	return l.findings
+}
+
+type linter struct {
+	o        *Overlay
+	findings []Finding
+}
+
+func (l *linter) add(p *PosError, severity string) {
+	l.findings = append(l.findings, Finding{p.File, p.Line, p.Col, p.Rule, severity, p.Msg, p.Remedy})
+}
+
+func (l *linter) warn(n *yaml.Node, rule, msg, remedy string) {
+	l.add(l.o.errNode(n, rule, msg, remedy), SeverityWarning)
+}
+
+func (l *linter) lint() {
+	o := l.o
+	_, problems := o.readGate()
+	for _, p := range problems {
+		l.add(p, SeverityError)
+	}
+	if _, _, _, err := o.managedBlock(); err != nil {
+		var pos *PosError
+		if errors.As(err, &pos) {
+			l.add(pos, SeverityError)
+		}
+	}
+	if line := o.generatedLine(); line > 0 {
+		l.add(o.errAt(line, 1, "generated-file", "the file says that it is generated", "change what generates it, or the edit is lost"), SeverityWarning)
+	}
+	l.names()
+	l.completeness()
+	l.provisional()
+}
+
+// names looks at each constraint's name.
+func (l *linter) names() {
+	for _, it := range l.o.items {
+		name := it.name.Value
+		if name == NameFloorPerGPU {
+			l.warn(it.name, "per-gpu-name", "an AICR evaluator without NVIDIA/aicr#1254 ignores "+name+", and then no throughput is gated",
+				"check that your validator knows the name, or write "+NameFloor+" for one node shape")
+		}
+		if isThreshold(name) && it.value != nil && it.value.Style == 0 || name == NameConcurrency && it.value != nil && it.value.ShortTag() == "!!int" {
+			l.warn(it.value, "unquoted-value", name+": a value without quotes; some YAML readers take it for a number or refuse it", "quote it")
+		}
+		if isKnown(name) {
+			continue
+		}
+		if near := nearest(name); near != "" {
+			l.add(l.o.errNode(it.name, "unknown-constraint", fmt.Sprintf("unknown constraint %q, which AICR would ignore", clip(name)),
+				"did you mean "+near+"?"), SeverityError)
+			continue
+		}
+		l.warn(it.name, "unknown-constraint", fmt.Sprintf("unknown constraint %q; AICR ignores names that it does not know", clip(name)), "check the name")
+	}
+}
+
+func isThreshold(name string) bool { return isFloor(name) || name == NameCeiling }
+
+// completeness compares checks, inputs and thresholds with each other. It asks
+// for names, not for values, so that one bad value gives one finding.
+func (l *linter) completeness() {
+	o := l.o
+	has := map[string]*yaml.Node{}
+	var demand *yaml.Node
+	for _, it := range o.items {
+		if it.value != nil && !isNull(it.value) && strings.TrimSpace(it.value.Value) != "" {
+			has[it.name.Value] = it.name
+		}
+		if demand == nil && isThreshold(it.name.Value) {
+			demand = it.name
+		}
+	}
+	enabled := slices.IndexFunc(o.checkNames, func(n *yaml.Node) bool { return n.Value == CheckName })
+	if enabled >= 0 && demand == nil {
+		l.warn(o.checkNames[enabled], "check-without-gate", CheckName+" is enabled but this file demands nothing; without an inherited gate AICR skips it and exits 0",
+			"add a floor and a ceiling")
+	}
+	if demand == nil {
+		return
+	}
+	if enabled < 0 {
+		l.warn(demand, "gate-without-check", CheckName+" is not in checks here, so unless it is inherited the gate is never judged", "add it to checks, or remove the gate")
+	}
+	if has[NameModel] == nil {
+		l.warn(demand, "no-model", "the gate pins no model, so a compiled default can move it", "add "+NameModel)
+	}
+	if has[NameConcurrency] == nil {
+		l.warn(demand, "no-concurrency", "the gate pins no concurrency, so a compiled default can move it", "add "+NameConcurrency)
+	}
+}
+
+// provisional finds the words by which people mark values nobody measured.
+func (l *linter) provisional() {
+	o := l.o
+	if !slices.ContainsFunc(o.items, func(it item) bool { return isThreshold(it.name.Value) }) {
+		return
+	}
+	says := regexp.MustCompile(`(?i)\b(provisional|placeholder|simulated|mirrored|unmeasured|untested|tighten later|todo|tbd|fixme)\b`)
+	from, to := o.phaseLines()
+	for i := from; i < to; i++ {
+		_, comment, found := strings.Cut(o.text.lines[i].body, "#")
+		if m := says.FindString(comment); found && m != "" {
+			l.add(o.errAt(i+1, o.text.column(i, len(o.text.lines[i].body)-len(comment)), "provisional",
+				fmt.Sprintf("the comment says %q: the values were not calibrated here", m), "run perfsweep calibrate on this overlay"), SeverityWarning)
+			return
+		}
+	}
+}

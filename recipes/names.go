@@ -1,0 +1,49 @@
+package recipes
+
+import "slices"
+
+// knownNames are the constraints that AICR's performance checks read.
+func knownNames() []string {
+	return []string{
+		NameModel, NameConcurrency, NameRouting, NameFloor, NameFloorPerGPU, NameCeiling,
+		"inference-model-cache-storage-class",
+		"nccl-all-reduce-bw", "nccl-all-reduce-bw-net", "nccl-all-reduce-bw-nvls", "nccl-benchmark-runtime-ref",
+	}
+}
+
+func isKnown(name string) bool { return slices.Contains(knownNames(), name) }
+
+// nearest is the known name within three typing mistakes, "" when none is.
+func nearest(name string) string {
+	best, at := 4, ""
+	for _, k := range knownNames() {
+		if d := distance(name, k, best); d < best {
+			best, at = d, k
+		}
+	}
+	return at
+}
+
+// distance is Levenshtein's, or limit when it is at least that.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
+		}
+	}
+	return min(limit, row[len(b)])
+}
