@@ -1,9 +1,13 @@
 package sweep
 
-import "time"
+import (
+	"fmt"
+	"math"
+	"time"
+)
 
 // Plan is everything that decides which runs are made; it is recorded in the
-// journal, and a resumed campaign must have an equal one.
+// journal, and a resumed campaign must have an equal one (see Diff).
 type Plan struct {
 	Effort Effort `json:"effort"`
 	// Levels fixes the concurrencies per GPU; empty means the adaptive ladder.
@@ -25,9 +29,93 @@ type Plan struct {
 	// EStar, SLOMaxTTFTMS: see knee.Options and O-2.
 	EStar        float64 `json:"e_star"`
 	SLOMaxTTFTMS float64 `json:"slo_max_ttft_ms"`
-	// MaxRuns and MaxWall end a campaign that does not converge; 0 MaxWall =
-	// no bound.
+	// MaxRuns bounds the runs before the confirmation, MaxWall the summed time
+	// of all runs: they end a campaign that does not converge. 0 MaxWall = no
+	// bound.
 	MaxRuns int           `json:"max_runs"`
 	MaxWall time.Duration `json:"max_wall_ns,omitempty"`
 	Seed    uint64        `json:"seed"`
+}
+
+const (
+	defaultEStar   = 0.20
+	minEStar       = 0.05
+	maxEStar       = 0.5
+	defaultSLOMS   = 2000
+	defaultTop     = 512
+	defaultMaxRuns = 40
+	maxRunsBound   = 10_000
+	maxRepeats     = 20
+)
+
+// DefaultPlan returns the adaptive plan of an effort, without confirmation.
+func DefaultPlan(e Effort) Plan {
+	return Plan{
+		Effort:               e,
+		MaxConcurrencyPerGPU: defaultTop,
+		Repeats:              2,
+		EStar:                defaultEStar,
+		SLOMaxTTFTMS:         defaultSLOMS,
+		MaxRuns:              defaultMaxRuns,
+		Seed:                 1,
+	}
+}
+
+// Validate says what is wrong with a plan, and what would be right.
+func (p Plan) Validate() error {
+	switch p.Effort {
+	case Quick, Standard, Full:
+	default:
+		return fmt.Errorf("effort %q is unknown; use quick, standard or full", p.Effort)
+	}
+	last := 0
+	for _, n := range p.Levels {
+		if n < minLevel || n > maxLevel {
+			return fmt.Errorf("level %d is outside %d..%d per GPU", n, minLevel, maxLevel)
+		}
+		if n <= last {
+			return fmt.Errorf("level %d follows level %d; list the levels ascending, each once", n, last)
+		}
+		last = n
+	}
+	if p.MaxConcurrencyPerGPU < minLevel || p.MaxConcurrencyPerGPU > maxLevel {
+		return fmt.Errorf("upper end %d is outside %d..%d per GPU", p.MaxConcurrencyPerGPU, minLevel, maxLevel)
+	}
+	if err := p.validatePoint(); err != nil {
+		return err
+	}
+	if p.Repeats < 1 || p.Repeats > maxRepeats {
+		return fmt.Errorf("%d passes over the levels: use 1..%d", p.Repeats, maxRepeats)
+	}
+	if !(p.EStar >= minEStar && p.EStar <= maxEStar) {
+		return fmt.Errorf("e* = %v is outside %v..%v", p.EStar, minEStar, maxEStar)
+	}
+	if !(p.SLOMaxTTFTMS > 0) || math.IsInf(p.SLOMaxTTFTMS, 1) {
+		return fmt.Errorf("largest healthy TTFT p99 of %v ms: give a positive number of milliseconds", p.SLOMaxTTFTMS)
+	}
+	if p.MaxRuns < 1 || p.MaxRuns > maxRunsBound {
+		return fmt.Errorf("at most %d runs: use 1..%d", p.MaxRuns, maxRunsBound)
+	}
+	if p.MaxWall < 0 || p.MinWatch < 0 {
+		return fmt.Errorf("a negative duration (%v, %v) bounds nothing", p.MaxWall, p.MinWatch)
+	}
+	return nil
+}
+
+func (p Plan) validatePoint() error {
+	switch {
+	case p.Point < 0 || p.Point > maxLevel:
+		return fmt.Errorf("point %d is outside %d..%d per GPU", p.Point, minLevel, maxLevel)
+	case p.Check && p.Point == 0:
+		return fmt.Errorf("a check needs the concurrency per GPU to check")
+	case p.Check && p.Confirm:
+		return fmt.Errorf("a check has no confirmation; ask for one of the two")
+	case p.Point > 0 && len(p.Levels) > 0:
+		return fmt.Errorf("levels and a point exclude each other: a point is proved against its half and the next ladder value only")
+	case p.Point > 0 && !p.Check && p.Point < 2:
+		return fmt.Errorf("a point of %d cannot be proved: its half cannot be measured", p.Point)
+	case p.Point > 0 && !p.Check && LadderNext(p.Point) == 0:
+		return fmt.Errorf("a point of %d cannot be proved: nothing above it can be measured", p.Point)
+	}
+	return nil
 }

@@ -1,0 +1,126 @@
+package sweep
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// Campaign runs a plan.
+type Campaign struct {
+	Curve   Curve
+	Journal *Journal // nil = in memory only
+	// Measure makes one run.
+	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
+	// Notify, when set, hears of every step before and after it is run.
+	Notify func(Event)
+}
+
+// Event tells a human where a campaign is.
+type Event struct {
+	Step Step
+	Run  *Run // nil before the run
+	Done int  // runs so far
+}
+
+// Run continues the campaign until the planner is done or ctx ends. A run that
+// ctx cut short is not recorded: the journal holds whole runs only.
+func (c *Campaign) Run(ctx context.Context) (Decision, error) {
+	find := remember(knee.Find)
+	for {
+		d := nextStep(c.Curve.Plan, c.Curve.Runs, find)
+		if d.Done {
+			return d, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return d, err
+		}
+		if err := c.step(ctx, d.Step); err != nil {
+			return d, err
+		}
+	}
+}
+
+// step makes one run, judges it and records it.
+func (c *Campaign) step(ctx context.Context, s Step) error {
+	c.notify(Event{Step: s, Done: len(c.Curve.Runs)})
+	r, err := c.Measure(ctx, s, c.firstRequest())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("run %d at %d per GPU: %w", len(c.Curve.Runs)+1, s.ConcurrencyPerGPU, err)
+	}
+	spec, usual := c.Curve.Fingerprint.Workload, usualLength(c.Curve.Runs)
+	r.Warnings = append(r.Warnings, NotJudged(r, spec, usual)...)
+	run := Run{
+		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
+		Violations: Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS),
+	}
+	if c.Journal != nil {
+		if err := c.Journal.Append(run); err != nil {
+			return err
+		}
+	}
+	c.Curve.Runs = append(c.Curve.Runs, run)
+	c.notify(Event{Step: s, Run: &run, Done: len(c.Curve.Runs)})
+	return nil
+}
+
+func (c *Campaign) notify(e Event) {
+	if c.Notify != nil {
+		c.Notify(e)
+	}
+}
+
+// firstRequest continues the request numbers of the recorded runs, so that a
+// resumed campaign does not repeat prompts that the server may have cached.
+func (c *Campaign) firstRequest() uint64 {
+	var next uint64
+	for _, r := range c.Curve.Runs {
+		next = max(next, r.Result.NextRequest)
+	}
+	return next
+}
+
+// usualLength is the campaign's own median of got/requested output tokens, 0
+// until enough runs tell it. A run that failed another gate does not count; one
+// that failed V4 does, or a first run of odd length would outlaw all others.
+func usualLength(runs []Run) float64 {
+	var ratios []float64
+	for _, r := range runs {
+		ratio := LengthRatio(r.Result)
+		ok := ratio > 0
+		for _, v := range r.Violations {
+			ok = ok && v.Gate == "V4"
+		}
+		if ok {
+			ratios = append(ratios, ratio)
+		}
+	}
+	if len(ratios) < minForeignRatio {
+		return 0
+	}
+	return median(ratios)
+}
+
+// remember makes a memo of find for one campaign, whose runs only ever grow:
+// their number and the options tell fits apart.
+func remember(find fitter) fitter {
+	type key struct {
+		runs int
+		opt  knee.Options
+	}
+	memo := map[key]knee.Fit{}
+	return func(runs []knee.Run, opt knee.Options) knee.Fit {
+		k := key{len(runs), opt}
+		f, ok := memo[k]
+		if !ok {
+			f = find(runs, opt)
+			memo[k] = f
+		}
+		return f
+	}
+}

@@ -1,0 +1,2 @@
+// Package imports reads curves that other tools measured.
+package imports

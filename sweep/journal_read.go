@@ -1,0 +1,143 @@
+package sweep
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// ReadJournal reads a journal; a torn last line is tolerated, other damage is
+// an error that names the line.
+func ReadJournal(path string) (Curve, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Curve{}, fmt.Errorf("open journal: %w", err)
+	}
+	defer f.Close()
+	c, _, err := readJournal(f, path)
+	return c, err
+}
+
+// readJournal returns the curve and the length of the whole lines it was read
+// from; a torn last line lies beyond.
+func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	for number := 1; ; number++ {
+		line, whole, err := readLine(lines)
+		at := func(err error) error { return fmt.Errorf("%s:%d: %w", path, number, err) }
+		switch {
+		case err != nil:
+			return Curve{}, 0, at(err)
+		case len(line) == 0 && !whole && number == 1, !whole && number == 1 && tornHeader(line):
+			return Curve{}, 0, fmt.Errorf("%s: %w", path, ErrEmptyJournal)
+		case !whole && number == 1:
+			return Curve{}, 0, at(errors.New("this is not a perfsweep journal"))
+		case !whole:
+			return c, good, nil
+		}
+		if number > 1 && !json.Valid(line) && atEnd(lines) {
+			return c, good, nil // torn by the disk rather than by the writer
+		}
+		if number == 1 {
+			c, err = parseHeader(line)
+		} else {
+			err = parseRun(line, &c)
+		}
+		if err != nil {
+			return Curve{}, 0, at(err)
+		}
+		good += int64(len(line)) + 1
+	}
+}
+
+// readLine returns the next line without its newline; whole is false where the
+// file ends without one.
+func readLine(r *bufio.Reader) (line []byte, whole bool, err error) {
+	for {
+		part, err := r.ReadSlice('\n')
+		if len(line)+len(part) > maxLine {
+			return nil, false, fmt.Errorf("the line is longer than %d bytes", maxLine)
+		}
+		line = append(line, part...)
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return line, false, nil
+		case err != nil:
+			return nil, false, fmt.Errorf("read: %w", err)
+		default:
+			return line[:len(line)-1], true, nil
+		}
+	}
+}
+
+func atEnd(r *bufio.Reader) bool {
+	_, err := r.Peek(1)
+	return errors.Is(err, io.EOF)
+}
+
+// tornHeader reports whether b is the beginning of a header line whose writer
+// was killed. Anything else without a newline is somebody's file, which must
+// not be overwritten.
+func tornHeader(b []byte) bool {
+	if bytes.IndexByte(b, '\n') >= 0 || len(b) == 0 {
+		return false
+	}
+	return bytes.HasPrefix(b, []byte(headerStart)) || strings.HasPrefix(headerStart, string(b))
+}
+
+func parseHeader(line []byte) (Curve, error) {
+	var kind struct {
+		Type          string `json:"type"`
+		SchemaVersion int    `json:"schema_version"`
+	}
+	if err := json.Unmarshal(line, &kind); err != nil || kind.Type != lineCampaign {
+		return Curve{}, errors.New("this is not a perfsweep journal: its first line is no campaign header")
+	}
+	switch {
+	case kind.SchemaVersion > SchemaVersion:
+		return Curve{}, fmt.Errorf("schema version %d is newer than the %d that this perfsweep reads; use a newer perfsweep", kind.SchemaVersion, SchemaVersion)
+	case kind.SchemaVersion < 1:
+		return Curve{}, fmt.Errorf("schema version %d does not exist", kind.SchemaVersion)
+	}
+	var h headerLine
+	if err := json.Unmarshal(line, &h); err != nil {
+		return Curve{}, fmt.Errorf("damaged header: %w", err)
+	}
+	if err := h.Plan.Validate(); err != nil {
+		return Curve{}, fmt.Errorf("damaged header: %w", err)
+	}
+	if h.Fingerprint.GPUs < 1 {
+		return Curve{}, fmt.Errorf("damaged header: %d GPUs", h.Fingerprint.GPUs)
+	}
+	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight}, nil
+}
+
+// parseRun appends a run. Numbers must follow each other: a journal with a
+// line lost or doubled is damaged, however well the rest reads.
+func parseRun(line []byte, c *Curve) error {
+	var r runLine
+	if err := json.Unmarshal(line, &r); err != nil {
+		return fmt.Errorf("damaged run: %w", err)
+	}
+	n := r.Step.ConcurrencyPerGPU
+	switch {
+	case r.Type != lineRun:
+		return fmt.Errorf("a line of type %q where a run was expected", r.Type)
+	case r.Seq != len(c.Runs)+1:
+		return fmt.Errorf("run %d where run %d was expected", r.Seq, len(c.Runs)+1)
+	case n < minLevel || n > maxLevel:
+		return fmt.Errorf("run %d at %d per GPU, outside %d..%d", r.Seq, n, minLevel, maxLevel)
+	case r.Step.Kind != loadgen.Steady && r.Step.Kind != loadgen.Gate:
+		return fmt.Errorf("run %d is of unknown kind %q", r.Seq, r.Step.Kind)
+	}
+	c.Runs = append(c.Runs, r.Run)
+	return nil
+}

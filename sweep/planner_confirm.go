@@ -1,0 +1,159 @@
+package sweep
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+const (
+	confirmValid, confirmTries = 5, 8
+	checkValid, checkTries     = 3, 5
+	// maxMoves bounds how often a confirmation may move down.
+	maxMoves = 4
+	// maxStalls is the number of stalled attempts that one may put down to
+	// chance.
+	maxStalls = 1
+)
+
+// tally counts attempts: a gate run followed by a steady run.
+type tally struct {
+	made, valid, stalled int
+	watched              time.Duration
+	invalid              []Run
+}
+
+// attempts makes attempts at n until want are valid, at most tries, watching
+// for at least watch. A second stalled attempt ends them: what stalls twice is
+// no accident. An attempt whose gate run is INVALID ends there.
+func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) (a tally, ok bool) {
+	for a.valid < want && a.made < tries || a.watched < watch {
+		valid, stalled := true, false
+		for _, kind := range []loadgen.RunKind{loadgen.Gate, loadgen.Steady} {
+			why := fmt.Sprintf("attempt %d at %d per GPU, %d of %d valid so far", a.made+1, n, a.valid, want)
+			r, ok := t.take(Step{ConcurrencyPerGPU: n, Kind: kind, Purpose: p, Why: why})
+			if !ok {
+				return a, false
+			}
+			a.watched += length(r)
+			if r.Valid() {
+				continue
+			}
+			a.invalid = append(a.invalid, r)
+			valid, stalled = false, r.stalled()
+			break
+		}
+		a.made++
+		if valid {
+			a.valid++
+		}
+		if stalled {
+			a.stalled++
+		}
+		if a.stalled > maxStalls {
+			break
+		}
+	}
+	return a, true
+}
+
+// stalled reports whether the run failed the stall gate.
+func (r Run) stalled() bool {
+	for _, v := range r.Violations {
+		if v.Gate == "V6" {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict says why a tally proves nothing, "" if it proves the point.
+func (a tally) verdict(n, want int) string {
+	switch {
+	case a.stalled > maxStalls:
+		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
+	case a.valid < want:
+		return fmt.Sprintf("only %d of %d attempts at %d per GPU were valid (%s), %d are needed", a.valid, a.made, n, gatesOf(a.invalid), want)
+	}
+	return ""
+}
+
+// point chooses the operating point, measuring what it rests on. limit, if not
+// 0, is a concurrency it may not exceed.
+func (t *tape) point(limit int) (OperatingPoint, bool) {
+	for {
+		op, need := choosePoint(t.plan, t.fit(false), t.view, limit)
+		op.Measure = need != 0
+		// A sweep of given levels measures those only.
+		if need == 0 || len(t.plan.Levels) > 0 && !t.plan.Confirm {
+			return op, true
+		}
+		why := fmt.Sprintf("%d per GPU may become the operating point and was not measured", need)
+		if need == op.Next {
+			why = fmt.Sprintf("the level above the operating point of %d per GPU must be healthy", op.ConcurrencyPerGPU)
+		}
+		if !t.atLeastTwo(need, Next, why) {
+			return op, false
+		}
+	}
+}
+
+// atLeastTwo brings a level to two valid runs.
+func (t *tape) atLeastTwo(n int, p Purpose, why string) bool {
+	for len(t.view.valid[n]) < 2 {
+		if got, ok := t.run(n, p, why); !ok {
+			return false
+		} else if !got {
+			return true
+		}
+	}
+	return true
+}
+
+// confirm makes the confirmation and brings the fit up to date. If the knee
+// comes out lower, the point moves down and is confirmed again; never up.
+func (t *tape) confirm(op OperatingPoint) Decision {
+	for range maxMoves {
+		n := op.ConcurrencyPerGPU
+		a, ok := t.attempts(n, Confirm, confirmValid, confirmTries, 0)
+		if !ok {
+			return t.unconfirmed(op, t.spent)
+		}
+		if bad := a.verdict(n, confirmValid); bad != "" {
+			return t.unconfirmed(op, bad)
+		}
+		again, ok := t.point(n)
+		if !ok {
+			return t.unconfirmed(op, t.spent)
+		}
+		if !again.Healthy || again.ConcurrencyPerGPU == 0 {
+			return Decision{Point: again, Reason: "after the confirmation: " + pointReason(again)}
+		}
+		if again.ConcurrencyPerGPU == n {
+			return Decision{Point: again, Reason: fmt.Sprintf("%s, confirmed by %d of %d attempts", pointReason(again), a.valid, a.made)}
+		}
+		op = again
+	}
+	return t.unconfirmed(op, fmt.Sprintf("the knee came out lower after each of %d confirmations", maxMoves))
+}
+
+func (t *tape) unconfirmed(op OperatingPoint, why string) Decision {
+	op.Healthy, op.Reason = false, why
+	return Decision{Point: op, Reason: why}
+}
+
+// check re-measures the given point.
+func (t *tape) check() Decision {
+	n := t.plan.Point
+	op := OperatingPoint{ConcurrencyPerGPU: n, Next: LadderNext(n)}
+	a, ok := t.attempts(n, Check, checkValid, checkTries, t.plan.MinWatch)
+	if !ok {
+		return t.unconfirmed(op, t.spent)
+	}
+	if bad := a.verdict(n, checkValid); bad != "" {
+		return t.unconfirmed(op, bad)
+	}
+	op.Healthy = true
+	return Decision{Point: op, Reason: fmt.Sprintf("%d of %d attempts at %d per GPU are valid", a.valid, a.made, n)}
+}

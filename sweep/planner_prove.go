@@ -1,0 +1,93 @@
+package sweep
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/perfsweep/perfsweep/knee"
+)
+
+// Runs that prove a point (§18.2, O-4): the point, its half and the next
+// ladder value.
+const (
+	proveRuns     = 5
+	proveSideRuns = 2
+)
+
+// prove measures a given point, its half and the ladder value above, and no
+// other level. The confirmation's steady runs count as the point's own.
+func (t *tape) prove() Decision {
+	n := t.plan.Point
+	sides := []int{n / 2, LadderNext(n)}
+	for range proveSideRuns {
+		for _, q := range sides {
+			if t.view.unmeasurable(q) {
+				continue
+			}
+			if _, ok := t.run(q, Prove, fmt.Sprintf("to prove %d per GPU: its half and the level above", n)); !ok {
+				return t.unproved()
+			}
+		}
+	}
+	if t.plan.Confirm {
+		a, ok := t.attempts(n, Confirm, confirmValid, confirmTries, 0)
+		if !ok {
+			return t.unproved()
+		}
+		if bad := a.verdict(n, confirmValid); bad != "" {
+			return t.unconfirmed(OperatingPoint{ConcurrencyPerGPU: n, Next: LadderNext(n)}, bad)
+		}
+	} else {
+		for range proveRuns {
+			if _, ok := t.run(n, Prove, fmt.Sprintf("to prove %d per GPU: the point itself", n)); !ok {
+				return t.unproved()
+			}
+		}
+	}
+	op, _ := provePoint(t.plan, t.fit(false), t.view)
+	return Decision{Point: op, Reason: pointReason(op)}
+}
+
+func (t *tape) unproved() Decision {
+	if t.failed != "" {
+		return t.known()
+	}
+	op := OperatingPoint{ConcurrencyPerGPU: t.plan.Point, Next: LadderNext(t.plan.Point)}
+	return t.unconfirmed(op, t.spent)
+}
+
+// provePoint is O-4: O-2 holds at the point, and throughput still gains e* per
+// doubling from its half, which a curve past its knee does not. need is a
+// level that must be measured first.
+func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
+	n, half, next := p.Point, p.Point/2, LadderNext(p.Point)
+	op = OperatingPoint{ConcurrencyPerGPU: n, Next: next}
+	for _, q := range []int{half, n, next} {
+		switch {
+		case v.unmeasurable(q):
+			op.Reason = fmt.Sprintf("%d per GPU gave no valid run (%s)", q, gatesOf(v.invalid[q]))
+			return op, 0
+		case !v.has(q):
+			op.Reason = fmt.Sprintf("%d per GPU was not measured", q)
+			return op, q
+		case v.split(q, fit):
+			op.Reason = fmt.Sprintf("unstable: throughput at %d per GPU is not of one piece", q)
+			return op, 0
+		}
+	}
+	if t := v.ttft99(n); !(t > 0 && t <= p.SLOMaxTTFTMS) {
+		op.Bound, op.Reason = "slo", sloReason(n, t, p.SLOMaxTTFTMS)
+		return op, 0
+	}
+	if bad := unhealthyNext(p, fit, v, n, next); bad != "" {
+		op.Bound, op.Reason = "next_level_unhealthy", bad
+		return op, 0
+	}
+	need2 := math.Pow(float64(n)/float64(half), p.EStar)
+	if gain := v.x(n) / v.x(half); !(gain >= need2) {
+		op.Reason = fmt.Sprintf("throughput gains only ×%.3f from %d to %d per GPU, ×%.3f shows that it still rises", gain, half, n, need2)
+		return op, 0
+	}
+	op.Basis, op.Healthy = "proved", true
+	return op, 0
+}

@@ -1,0 +1,130 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// extraRuns is how often an INVALID run is repeated.
+const extraRuns = 2
+
+// tape replays a campaign. The planner is written as if it made the runs; each
+// run that it asks for is taken from those already made, in their order, and
+// the first one that is missing is the next step. The planner therefore has no
+// state but the runs, and a resumed journal continues as it would have gone on.
+type tape struct {
+	plan Plan
+	find fitter
+	gpus int
+	// pool holds the runs not yet asked for.
+	pool map[slot][]Run
+	// read are the runs taken so far, in the order they were asked for, and
+	// view is what they say.
+	read    []Run
+	view    *view
+	counted int // runs that count towards MaxRuns
+	wall    time.Duration
+	// pending is the step to make now; spent says which budget is used up.
+	pending *Step
+	spent   string
+	// failed says why the campaign cannot go on.
+	failed string
+}
+
+type slot struct {
+	n    int
+	kind loadgen.RunKind
+}
+
+func newTape(p Plan, runs []Run, find fitter) *tape {
+	t := &tape{plan: p, find: find, gpus: gpusOf(runs), pool: map[slot][]Run{}, view: newView()}
+	for _, r := range runs {
+		k := slot{r.Step.ConcurrencyPerGPU, r.Step.Kind}
+		t.pool[k] = append(t.pool[k], r)
+	}
+	return t
+}
+
+// take returns the run of a step. ok is false when the campaign stops here:
+// the step is pending, or a budget is spent.
+func (t *tape) take(s Step) (r Run, ok bool) {
+	k := slot{s.ConcurrencyPerGPU, s.Kind}
+	if len(t.pool[k]) == 0 {
+		switch {
+		case s.Purpose != Confirm && t.counted >= t.plan.MaxRuns:
+			t.spent = fmt.Sprintf("the limit of %d runs is reached", t.plan.MaxRuns)
+		case t.plan.MaxWall > 0 && t.wall >= t.plan.MaxWall:
+			t.spent = fmt.Sprintf("the time limit of %s is reached", t.plan.MaxWall)
+		default:
+			t.pending = &s
+		}
+		return Run{}, false
+	}
+	r, t.pool[k] = t.pool[k][0], t.pool[k][1:]
+	t.read = append(t.read, r)
+	t.view.add(r)
+	t.wall += length(r)
+	if s.Purpose != Confirm {
+		t.counted++
+	}
+	return r, true
+}
+
+// run makes one planned steady run at n and repeats it while it is INVALID, at
+// most twice. got is false if none of the attempts was usable; ok is false
+// when the campaign stops here.
+func (t *tape) run(n int, p Purpose, why string) (got, ok bool) {
+	for attempt := range 1 + extraRuns {
+		w := why
+		if attempt > 0 {
+			w = fmt.Sprintf("again, as the last run was INVALID (%s)", gatesOf(t.read[len(t.read)-1:]))
+		}
+		r, ok := t.take(Step{ConcurrencyPerGPU: n, Kind: loadgen.Steady, Purpose: p, Why: w})
+		if !ok {
+			return false, false
+		}
+		// An overloaded server is an answer to the coarse pass, not a mishap.
+		if r.Valid() || (p == Coarse || p == Recheck) && overloaded(r) {
+			return true, true
+		}
+	}
+	return false, t.hopeful()
+}
+
+// hopeful ends a campaign that never saw a valid run on two levels.
+func (t *tape) hopeful() bool {
+	if len(t.view.valid) > 0 || len(t.view.invalid) < 2 {
+		return true
+	}
+	t.failed = fmt.Sprintf("unstable: not one valid run in %d (%s)", len(t.read), gatesOf(t.read))
+	return false
+}
+
+// gatesOf names the gates that runs failed.
+func gatesOf(runs []Run) string {
+	var names []string
+	for _, r := range runs {
+		for _, v := range r.Violations {
+			if !slices.Contains(names, v.Gate) {
+				names = append(names, v.Gate)
+			}
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
+// fit fits the runs taken so far. quick skips the interval, which only the
+// choice of the operating point needs.
+func (t *tape) fit(quick bool) knee.Fit {
+	opt := knee.Options{EStar: t.plan.EStar}
+	if quick {
+		opt.Bootstrap = 1
+	}
+	return t.find(points(t.read, t.gpus, t.plan.Effort), opt)
+}
