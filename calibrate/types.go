@@ -26,20 +26,21 @@ const (
 
 // Policy is what the user decides about a calibration.
 type Policy struct {
-	Profile  Profile
-	Form     Form // "" keeps the overlay's
-	NodeGPUs int  // needed by Absolute
+	Profile  Profile // "" means Portable
+	Form     Form    // "" keeps the overlay's
+	NodeGPUs int     // needed by Absolute
 	// TTFTOnly writes no floor (--gate ttft-only).
 	TTFTOnly bool
 	// AllowSimulated waives C6, C7 and C11 for simulated targets only.
 	AllowSimulated bool
-	SLOMaxTTFTMS   float64
+	// SLOMaxTTFTMS bounds the ceiling; 0 means the plan's, else 2,000.
+	SLOMaxTTFTMS float64
 }
 
 // Outcome says what a calibration came to.
 type Outcome string
 
-// The outcomes; only OKOutcome and SimulatedOutcome may be written.
+// The outcomes; only OutcomeOK and OutcomeSimulated may be written.
 const (
 	OutcomeOK             Outcome = "OK"
 	OutcomeSimulated      Outcome = "SIMULATED"
@@ -70,41 +71,19 @@ type GateResult struct {
 	Observed  string    `json:"observed"`
 	Threshold string    `json:"threshold"`
 	Remedy    string    `json:"remedy,omitempty"`
-}
-
-// Limits is the floor arithmetic of knee.md §18.3.
-type Limits struct {
-	Runs        int     `json:"runs"`
-	Deployments int     `json:"deployments"`
-	Median      float64 `json:"median_output_tok_per_s_per_gpu"`
-	SW          float64 `json:"s_within"`
-	SB          float64 `json:"s_between"`
-	SBBasis     string  `json:"s_between_basis"` // assumed, shrunk, measured
-	F           float64 `json:"f"`
-	NPrime      float64 `json:"n_prime"`
-	K           float64 `json:"k"`
-	L           float64 `json:"tolerance_limit"`
-	Portable    float64 `json:"portable"`
-	Regression  float64 `json:"regression"`
-	// FalseAlarm is the predicted share of healthy runs that fail each floor.
-	FalseAlarmPortable   float64 `json:"false_alarm_portable"`
-	FalseAlarmRegression float64 `json:"false_alarm_regression"`
-}
-
-// Sensitivity is one line of C10: what a loss would read at the operating
-// point, and how likely the written gate is to catch it.
-type Sensitivity struct {
-	Loss   string  `json:"loss"`
-	Ratio  float64 `json:"throughput_ratio"`
-	Caught float64 `json:"caught_probability"`
+	// noData says that the gate is unmet for want of data, not by what it saw.
+	noData bool
 }
 
 // Proposal is a gate with everything needed to defend it.
 type Proposal struct {
-	Outcome Outcome      `json:"outcome"`
+	Outcome Outcome `json:"outcome"`
+	// Reasons begins with what decided the outcome; then come other unmet
+	// gates, waived gates, invalid runs, and what could not be observed.
 	Reasons []string     `json:"reasons"`
 	Gates   []GateResult `json:"gates"`
-	// Gate is what would be written, empty when there is none.
+	// Gate is what would be written, empty when there is none. It is complete
+	// even where Writable is false, so that a caller can show it.
 	Gate        recipes.Gate         `json:"gate"`
 	Form        Form                 `json:"floor_form,omitempty"`
 	Profile     Profile              `json:"floor_profile,omitempty"`
@@ -115,40 +94,22 @@ type Proposal struct {
 	// Measured medians at the operating point (gate runs).
 	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`
+	// What the evaluator compares with, its tolerance applied.
+	EffectiveFloorPerGPU      float64 `json:"effective_floor_output_tok_per_s_per_gpu,omitempty"`
+	EffectiveCeilingTTFTP99MS float64 `json:"effective_ceiling_ttft_p99_ms,omitempty"`
+	// Attempts at the operating point: made, usable, and stalled.
+	Attempts        int `json:"attempts"`
+	ValidAttempts   int `json:"valid_attempts"`
+	StalledAttempts int `json:"stalled_attempts"`
+	// InvalidRuns counts the runs of the whole campaign that failed a run gate.
+	InvalidRuns     int    `json:"invalid_runs"`
+	FingerprintHash string `json:"fingerprint_sha256,omitempty"`
 	// Comment is the overlay comment, lines without "# ".
 	Comment []string `json:"comment,omitempty"`
 	// Writable: the outcome permits --write.
-	Writable bool     `json:"writable"`
-	Fit      knee.Fit `json:"-"`
-}
-
-// Propose decides on a calibrated curve. current is the overlay's gate (its
-// model, routing and floor form are kept).
-func Propose(c sweep.Curve, current recipes.Gate, p Policy) Proposal { panic("not built") }
-
-// Verdict is the answer of a check.
-type Verdict string
-
-// The verdicts.
-const (
-	Pass         Verdict = "pass"
-	Fail         Verdict = "fail"
-	Inconclusive Verdict = "inconclusive"
-)
-
-// CheckResult is a verdict with its reasons.
-type CheckResult struct {
-	Verdict         Verdict            `json:"verdict"`
-	Reasons         []string           `json:"reasons"`
-	Gate            recipes.Gate       `json:"gate"`
-	Effective       recipes.Evaluation `json:"effective_gate"`
-	TokPerSecPerGPU float64            `json:"output_tok_per_s_per_gpu,omitempty"`
-	TTFTP99MS       float64            `json:"ttft_p99_ms,omitempty"`
-	Valid, Attempts int
-}
-
-// Check judges the check runs of a curve against a gate; base, when not nil,
-// is the calibration whose noise C1 is scaled with.
-func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
-	panic("not built")
+	Writable bool `json:"writable"`
+	// Err is a *PolicyError where the user's input, not the measurement, stands
+	// in the way.
+	Err error    `json:"-"`
+	Fit knee.Fit `json:"-"`
 }

@@ -1,0 +1,159 @@
+package calibrate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// reading is what one gate run read, whole-run estimators only.
+type reading struct {
+	tokPerSecPerGPU float64
+	ttftP50MS       float64
+	ttftP99MS       float64
+}
+
+// attempts sums up the confirmation or check attempts at one concurrency: a
+// gate run, and the steady run after it that watches for stalls.
+type attempts struct {
+	total   int
+	stalled int
+	// valid holds the readings of attempts in which every run is valid.
+	valid []reading
+	// gates counts attempts that failed, by run gate.
+	gates map[string]int
+	// shortP99 counts valid attempts whose TTFT p99 rests on too few requests.
+	shortP99 int
+}
+
+// Run gates whose violation is a stall, and the class of an attempt without a
+// usable number.
+const (
+	gateStall     = "V6"
+	gateWorkers   = "V7"
+	missingMetric = "missing metric"
+	unfinished    = "unfinished"
+)
+
+// minRequestsP99 is the fewest requests a TTFT p99 may rest on; quick runs, from
+// which nothing real is written, use what they have.
+const minRequestsP99 = 1000
+
+// attemptsAt collects the attempts made for purpose at n per GPU, paired in
+// journal order as the planner makes them: a steady run belongs to the gate run
+// before it, and an attempt whose gate run is INVALID ends there.
+func attemptsAt(c sweep.Curve, n int, purpose sweep.Purpose) attempts {
+	a := attempts{gates: map[string]int{}}
+	var pair []sweep.Run
+	flush := func() {
+		if len(pair) > 0 {
+			a.add(pair, c.Fingerprint)
+		}
+		pair = nil
+	}
+	for _, r := range c.Runs {
+		if r.Step.Purpose != purpose || r.Step.ConcurrencyPerGPU != n {
+			continue
+		}
+		if r.Step.Kind == loadgen.Gate {
+			flush()
+		}
+		pair = append(pair, r)
+		if r.Step.Kind == loadgen.Steady {
+			flush()
+		}
+	}
+	flush()
+	return a
+}
+
+// add classes one attempt.
+func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
+	a.total++
+	failed := map[string]bool{}
+	for _, r := range pair {
+		for _, v := range r.Violations {
+			failed[v.Gate] = true
+		}
+		if r.Result.Stopped == "silence" {
+			failed[gateStall] = true
+		}
+	}
+	first := pair[0]
+	var read reading
+	if first.Step.Kind == loadgen.Gate && f.GPUs > 0 {
+		w := first.Result.WholeRun
+		read = reading{w.OutputTokPerSec / float64(f.GPUs), w.TTFTP50MS, w.TTFTP99MS}
+	}
+	complete := first.Step.Kind == loadgen.Gate && len(pair) == 2
+	switch {
+	case len(failed) > 0:
+	case !complete:
+		failed[unfinished] = true
+	case !positive(read.tokPerSecPerGPU) || !positive(read.ttftP99MS) || !positive(read.ttftP50MS):
+		failed[missingMetric] = true
+	}
+	if failed[gateStall] || failed[gateWorkers] {
+		a.stalled++
+	}
+	if len(failed) > 0 {
+		for g := range failed {
+			a.gates[g]++
+		}
+		return
+	}
+	a.valid = append(a.valid, read)
+	if f.Effort != sweep.Quick && first.Result.WholeRun.Requests < minRequestsP99 {
+		a.shortP99++
+	}
+}
+
+func (a attempts) column(of func(reading) float64) []float64 {
+	out := make([]float64, len(a.valid))
+	for i, r := range a.valid {
+		out[i] = of(r)
+	}
+	return out
+}
+
+func (a attempts) throughputs() []float64 {
+	return a.column(func(r reading) float64 { return r.tokPerSecPerGPU })
+}
+
+func (a attempts) p99s() []float64 {
+	return a.column(func(r reading) float64 { return r.ttftP99MS })
+}
+
+func (a attempts) p50s() []float64 {
+	return a.column(func(r reading) float64 { return r.ttftP50MS })
+}
+
+// why names what the invalid attempts failed, such as "V2: 1, V6: 2".
+func (a attempts) why() string { return counts(a.gates) }
+
+func counts(m map[string]int) string {
+	var parts []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		parts = append(parts, fmt.Sprintf("%s: %d", k, m[k]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// invalidRuns counts the INVALID runs of a whole curve, and by run gate.
+func invalidRuns(c sweep.Curve) (n int, byGate map[string]int) {
+	byGate = map[string]int{}
+	for _, r := range c.Runs {
+		if r.Valid() {
+			continue
+		}
+		n++
+		for _, v := range r.Violations {
+			byGate[v.Gate]++
+		}
+	}
+	return n, byGate
+}

@@ -1,0 +1,172 @@
+package calibrate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Verdict is the answer of a check.
+type Verdict string
+
+// The verdicts.
+const (
+	Pass         Verdict = "pass"
+	Fail         Verdict = "fail"
+	Inconclusive Verdict = "inconclusive"
+)
+
+// A check needs this many valid attempts, and may spend two more on invalid
+// ones; attempts made only to watch longer do not add to what may fail.
+const (
+	checkValid   = 3
+	checkInvalid = 2
+)
+
+// CheckResult is a verdict with its reasons.
+type CheckResult struct {
+	Verdict   Verdict            `json:"verdict"`
+	Reasons   []string           `json:"reasons"`
+	Gate      recipes.Gate       `json:"gate"`
+	Effective recipes.Evaluation `json:"effective_gate"`
+	// Medians of the valid gate runs, whole-run estimators.
+	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
+	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`
+	Valid           int     `json:"valid_attempts"`
+	Attempts        int     `json:"attempts"`
+	Stalled         int     `json:"stalled_attempts"`
+	InvalidRuns     int     `json:"invalid_runs"`
+}
+
+// Check judges the check runs of a curve against a gate; base, when not nil,
+// is the calibration whose noise C1 is scaled with.
+//
+// Whatever makes the runs doubtful is Inconclusive, and beats pass and fail:
+// no gate, a gate of another model or load, missing data, too few valid
+// attempts, stalls, C1, C2. Only then is the median judged, as AICR does.
+func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
+	a := attemptsAt(c, g.ConcurrencyPerGPU, sweep.Check)
+	invalid, byGate := invalidRuns(c)
+	out := CheckResult{
+		Verdict: Inconclusive, Reasons: []string{}, Gate: g,
+		Effective:       recipes.Evaluation{Reasons: []string{}},
+		TokPerSecPerGPU: median(a.throughputs()), TTFTP99MS: median(a.p99s()),
+		Valid: len(a.valid), Attempts: a.total, Stalled: a.stalled, InvalidRuns: invalid,
+	}
+	say := func(s string) { out.Reasons = append(out.Reasons, s) }
+	if gpusPerNode == 0 && g.Floor > 0 {
+		say("the GPUs of a node are not known: the absolute floor is applied whole")
+	}
+	if g.Model == "" {
+		say("the overlay pins no model: judged as measured, with " + orUnknown(printable(modelOf(c))))
+	}
+	n, why := baseNoise(c, base)
+	if why != "" {
+		say(why)
+	}
+	if invalid > 0 {
+		say(fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", invalid, len(c.Runs), counts(byGate)))
+	}
+	e, err := recipes.Evaluate(g, recipes.Measured{
+		TokPerSec: out.TokPerSecPerGPU * float64(c.Fingerprint.GPUs), TTFTP99MS: out.TTFTP99MS,
+		GPUs: c.Fingerprint.GPUs, GPUsPerNode: gpusPerNode,
+	})
+	doubts := append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n)...)
+	if err == nil {
+		out.Effective = e
+	} else if len(doubts) == 0 {
+		doubts = append(doubts, err.Error())
+	}
+	switch {
+	case len(doubts) > 0:
+		// The evaluator's own opinion of doubtful runs is no verdict.
+		out.Effective.Pass, out.Effective.Reasons = false, []string{}
+		out.Reasons = append(doubts, out.Reasons...)
+	case e.Pass:
+		out.Verdict = Pass
+		out.Reasons = append([]string{fmt.Sprintf("median of %d valid attempts of %d: %s output tok/s per GPU, TTFT p99 %s ms",
+			out.Valid, out.Attempts, num(out.TokPerSecPerGPU), num(out.TTFTP99MS))}, out.Reasons...)
+	default:
+		out.Verdict = Fail
+		out.Reasons = append(slices.Clone(e.Reasons), out.Reasons...)
+	}
+	return out
+}
+
+// mismatches says why the runs and the gate do not belong together.
+func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	measured, f := modelOf(c), c.Fingerprint
+	if g.Empty() {
+		say("the overlay has no gate: nothing can be passed")
+	}
+	if f.GPUs <= 0 {
+		say("the number of GPUs is %d: nothing can be said per GPU", f.GPUs)
+	}
+	if g.Model != "" && g.Model != measured {
+		say("the gate is for model %s, measured was %s", printable(g.Model), orUnknown(printable(measured)))
+	}
+	if g.RoutingMode != "" && f.RoutingMode != "" && g.RoutingMode != f.RoutingMode {
+		say("the gate is for routing mode %s, measured was %s", printable(g.RoutingMode), printable(f.RoutingMode))
+	}
+	if base != nil && base.Fingerprint.Workload != f.Workload {
+		say("the baseline measured workload %s, the check %s", workload(base.Fingerprint.Workload), workload(f.Workload))
+	}
+	if g.ConcurrencyPerGPU <= 0 {
+		say("the overlay pins no concurrency per GPU: its thresholds mean nothing at another load")
+	}
+	for _, r := range c.Runs {
+		if n := r.Step.ConcurrencyPerGPU; r.Step.Purpose == sweep.Check && n != g.ConcurrencyPerGPU {
+			say("the gate is for %d per GPU, measured was %d", g.ConcurrencyPerGPU, n)
+			break
+		}
+	}
+	return out
+}
+
+// doubtful says why the attempts allow no verdict.
+func doubtful(a attempts, n int, s noise) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if a.stalled > maxStalled {
+		say("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
+	}
+	if failed := a.total - len(a.valid); len(a.valid) < checkValid || failed > checkInvalid {
+		why := "none failed"
+		if failed > 0 {
+			why = a.why()
+		}
+		say("%d of %d attempts at %d per GPU are valid (%s); %d are needed, with at most %d that are not", len(a.valid), a.total, n, why, checkValid, checkInvalid)
+	}
+	if a.shortP99 > 0 {
+		say("%d gate runs ended with fewer than %d requests: their TTFT p99 is not used", a.shortP99, minRequestsP99)
+	}
+	if len(a.valid) < 2 {
+		return out
+	}
+	gap, threshold, split := splitGap(a.throughputs(), s)
+	if split {
+		say("unstable: throughput fell into two clusters (C1: gap %s, allowed %s)", percentGap(gap), percentGap(threshold))
+	}
+	if tailApart(a.p99s(), a.p50s(), split) {
+		say("unstable: TTFT p99 fell apart (C2: max/min %.2f, TTFT p50 max/min %.2f)", ratio(a.p99s()), ratio(a.p50s()))
+	}
+	return out
+}
+
+// baseNoise is the run-to-run noise of the calibration, unknown where there is
+// none or where it measured something else.
+func baseNoise(c sweep.Curve, base *sweep.Curve) (n noise, why string) {
+	if base == nil {
+		return noise{}, ""
+	}
+	a, b := c.Fingerprint, base.Fingerprint
+	if modelOf(c) != modelOf(*base) || a.Effort != b.Effort || a.Simulated != b.Simulated {
+		return noise{}, "the baseline's model, effort or kind of target differs: its noise is not used, the 15 % rule is"
+	}
+	fit := base.Fit()
+	return noise{fit.Noise, fit.NoiseDF}, ""
+}

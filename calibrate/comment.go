@@ -1,0 +1,233 @@
+package calibrate
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// commentWidth leaves room for indentation and "# " under yamllint's 200.
+const commentWidth = 150
+
+// comment writes what a reader of the overlay needs to trust, or distrust, the
+// gate without the journal.
+func (j *judgement) comment(p Proposal) []string {
+	paragraphs := []string{
+		j.heading(p.Outcome),
+		j.subject(),
+		j.reading(p),
+		j.kneeLine(p),
+		j.floorLine(p),
+		j.effectLine(p),
+		j.noiseLine(),
+	}
+	if !j.policy.TTFTOnly {
+		paragraphs = append(paragraphs, joinMisses(p.Sensitivity))
+	}
+	paragraphs = append(paragraphs,
+		fmt.Sprintf("Fingerprint sha256:%.16s, perfsweep %s, profile %s, effort %s.", p.FingerprintHash, j.version(), j.policy.Profile, orUnknown(string(j.curve.Fingerprint.Effort))),
+		j.evaluatorNote(p.Form))
+	var lines []string
+	for _, s := range paragraphs {
+		lines = append(lines, wrap(s, commentWidth)...)
+	}
+	return lines
+}
+
+// heading says first what the numbers may not be taken for.
+func (j *judgement) heading(o Outcome) string {
+	var open []string
+	for _, g := range j.gates {
+		if g.State == Unmet {
+			open = append(open, g.ID)
+		}
+	}
+	date := j.date()
+	switch o {
+	case OutcomeSimulated:
+		return fmt.Sprintf("SIMULATED: calibrated by perfsweep on %s against a simulated target; gates %s were waived (--allow-simulated). "+
+			"The numbers say nothing of hardware.", date, strings.Join(waivedIDs(j.gates), ", "))
+	case OutcomeOK:
+		return fmt.Sprintf("Calibrated by perfsweep on %s; gates C1 to C11 are met.", date)
+	}
+	simulated := ""
+	if j.curve.Fingerprint.Simulated {
+		simulated = ", SIMULATED target"
+	}
+	if w := waivedIDs(j.gates); len(w) > 0 {
+		simulated += ", waived " + strings.Join(w, ", ")
+	}
+	return fmt.Sprintf("%s%s: measured by perfsweep on %s, not to be used as a gate. Unmet: %s.", o, simulated, date, orNone(strings.Join(open, ", ")))
+}
+
+// date is that of the last gate run, as the journal has it.
+func (j *judgement) date() string {
+	var last time.Time
+	for _, r := range j.curve.Runs {
+		if r.Step.Kind == loadgen.Gate && r.Step.ConcurrencyPerGPU == j.op() && r.Started.After(last) {
+			last = r.Started
+		}
+	}
+	if last.IsZero() {
+		last = j.curve.Started
+	}
+	if last.IsZero() {
+		return "an unknown date"
+	}
+	return last.UTC().Format(time.DateOnly)
+}
+
+func (j *judgement) subject() string {
+	f := j.curve.Fingerprint
+	s := fmt.Sprintf("Target %s; %d GPU(s); model %s; workload %s.", printable(f.Target), f.GPUs, printable(j.model()), workload(f.Workload))
+	var labels []string
+	for _, k := range slices.Sorted(maps.Keys(f.Labels)) {
+		labels = append(labels, printable(k)+"="+printable(f.Labels[k]))
+	}
+	if f.Deployment != "" {
+		labels = append(labels, "deployment="+printable(f.Deployment))
+	}
+	if len(labels) == 0 {
+		return s + " No accelerator, image or precision was stated (--label)."
+	}
+	return s + " Stated: " + strings.Join(labels, ", ") + "."
+}
+
+func workload(w loadgen.WorkloadSpec) string {
+	s := fmt.Sprintf("%s (ISL %d, OSL %d", orUnknown(printable(w.Name)), w.ISL, w.OSL)
+	if w.OSLStddev > 0 {
+		s += fmt.Sprintf(" sd %d", w.OSLStddev)
+	}
+	if w.Pool > 0 {
+		s += fmt.Sprintf(", %d prompts", w.Pool)
+	}
+	return s + fmt.Sprintf(", seed %d)", w.Seed)
+}
+
+func (j *judgement) reading(p Proposal) string {
+	x, a := j.attempts.throughputs(), j.attempts
+	s := fmt.Sprintf("Measured at %d in flight per GPU (%d in total, closed loop): median %s output tok/s per GPU, TTFT p99 %s ms, "+
+		"over %d gate runs of %d attempts; throughput max/min %.3f, TTFT p99 %s to %s ms.",
+		j.op(), j.op()*j.curve.Fingerprint.GPUs, num(p.TokPerSecPerGPU), num(p.TTFTP99MS), len(a.valid), a.total,
+		ratio(x), num(slices.Min(a.p99s())), num(slices.Max(a.p99s())))
+	if p.InvalidRuns > 0 {
+		s += fmt.Sprintf(" %d of %d runs of the campaign were INVALID and not used.", p.InvalidRuns, len(j.curve.Runs))
+	}
+	return s
+}
+
+func (j *judgement) kneeLine(p Proposal) string {
+	f := j.fit
+	var s string
+	switch {
+	case p.Point.Basis == basisProved:
+		s = fmt.Sprintf("The concurrency was given and proved; the knee is at least %d per GPU", j.op())
+	case p.Point.Basis == basisLowerBound:
+		s = fmt.Sprintf("LOWER BOUND: no knee up to the largest level measured; the knee is above %d per GPU", j.op())
+	default:
+		s = fmt.Sprintf("Knee %s per GPU (interval %s to %s)", num(f.Knee), num(f.KneeLow), num(f.KneeHigh))
+	}
+	s += fmt.Sprintf(", status %s, where throughput gains less than n^%s", f.Status, num(f.EStar))
+	if p.Point.Bound != "" {
+		s += fmt.Sprintf("; active bound %s", printable(p.Point.Bound))
+	}
+	return s + "."
+}
+
+func (j *judgement) floorLine(p Proposal) string {
+	l := j.limits
+	if j.policy.TTFTOnly {
+		return fmt.Sprintf("No throughput floor (TTFT only); the %s floor would be %s tok/s per GPU.", j.policy.Profile, num(floorSig(j.rawFloor(), 3)))
+	}
+	share, other, otherValue := portableShare, Regression, l.Regression
+	if j.policy.Profile == Regression {
+		share, other, otherValue = regressionShare, Portable, l.Portable
+	}
+	s := fmt.Sprintf("Floor, %s profile: min(%.2f x median, L/0.9) rounded down to 3 digits, L = %s the 95/95 tolerance limit of a fresh deployment "+
+		"(k %.3f, s_w %.4f, s_b %.4f %s, %d deployment(s), %d runs).",
+		j.policy.Profile, share, num(l.L), l.K, l.SW, l.SB, l.SBBasis, l.Deployments, l.Runs)
+	if p.Form == Absolute {
+		s += fmt.Sprintf(" Written for a full node of %d GPUs.", j.policy.NodeGPUs)
+	}
+	s += fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(otherValue))
+	return s + fmt.Sprintf(" Measured on %d GPU(s) only: that throughput scales with GPUs is not tested.", j.curve.Fingerprint.GPUs)
+}
+
+func (j *judgement) effectLine(p Proposal) string {
+	s := fmt.Sprintf("Ceiling: 2 x the median TTFT p99 or its upper tolerance limit. Effective after the evaluator's tolerance of %.2f: TTFT p99 <= %s ms",
+		EvaluatorTolerance, num(p.EffectiveCeilingTTFTP99MS))
+	if !j.policy.TTFTOnly {
+		s += fmt.Sprintf(", throughput >= %s tok/s per GPU (%.1f %% of the median; a healthy run fails it with probability %.1g)",
+			num(p.EffectiveFloorPerGPU), 100*p.EffectiveFloorPerGPU/p.TokPerSecPerGPU, j.limits.FailProbability(p.EffectiveFloorPerGPU, 1))
+	}
+	return s + ". Another tolerance makes the gate stale."
+}
+
+// noiseLine states what the guarantee rests on, and how little it is worth
+// without that assumption.
+func (j *judgement) noiseLine() string {
+	r := float64(len(j.attempts.valid))
+	return fmt.Sprintf("The limit assumes log-normal healthy runs of this fingerprint (without that, %d runs support it with confidence %.2f), "+
+		"and no stall in them bounds a stall rate at %.0f %% only.", len(j.attempts.valid), 1-math.Pow(0.95, r), 100*min(1, 3/r))
+}
+
+// evaluatorNote warns of the two ways in which a floor's name loses the gate.
+func (j *judgement) evaluatorNote(f Form) string {
+	const issue = "https://github.com/NVIDIA/aicr/issues/1254"
+	switch {
+	case j.policy.TTFTOnly:
+		return "NOTE: throughput is not gated; see " + issue + "."
+	case f == Absolute:
+		return fmt.Sprintf("NOTE: inference-throughput is absolute and assumes a full node of %d GPUs; a smaller full node fails it, a larger one hides losses; see %s.",
+			j.policy.NodeGPUs, issue)
+	}
+	return "NOTE: inference-throughput-per-gpu is the name proposed in " + issue +
+		"; an evaluator that does not know it ignores it, and throughput is then not gated."
+}
+
+func (j *judgement) version() string {
+	v := j.curve.Fingerprint.ToolVersion
+	return orUnknown(printable(v))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// wrap breaks s at spaces into lines of at most width bytes, and within a word
+// where one is longer.
+func wrap(s string, width int) []string {
+	var lines []string
+	line := ""
+	for _, w := range strings.Fields(s) {
+		if line != "" && len(line)+1+len(w) > width {
+			lines, line = append(lines, line), ""
+		}
+		for len(w) > width {
+			lines, w = append(lines, w[:width]), w[width:]
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}

@@ -1,0 +1,192 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/knee"
+)
+
+// Thresholds of the C gates.
+const (
+	minFall       = 0.03 // a step down that C4 always allows
+	fallFactor    = 2.5  // standard errors of a step that C4 allows
+	offCurve      = 0.15 // distance from the fitted curve that C4 allows
+	tailPerOctave = 3.0  // growth of TTFT p99 an octave that C5 allows
+	maxSW         = 0.08 // within-deployment sd that C8 allows
+	maxAttempts   = 8    // attempts in which C8 wants its valid runs
+	maxStalled    = 1    // stalled attempts at the operating point
+)
+
+// checkAll judges C1 to C11 in order.
+func (e *evidence) checkAll() []GateResult {
+	return []GateResult{
+		e.c1(), e.c2(), e.c3(), e.c4(), e.c5(), e.c6(),
+		e.external("C7", "external anchor", "no anchor", "an approved baseline, a reference device, a second node, or a human's approval, at 0.90 of it or more",
+			"this version has no anchors; a person must compare the numbers with an independent measurement"),
+		e.c8(), e.c9(), e.c10(),
+		e.external("C11", "evaluator equivalence", "unverified", "the deployment equals the AICR evaluator's own template",
+			"this version does not read the deployment; compare it with the evaluator's template (one frontend, one worker a GPU, TP 1)"),
+	}
+}
+
+func state(ok bool) GateState {
+	if ok {
+		return Met
+	}
+	return Unmet
+}
+
+// result drops the remedy of a gate that needs none.
+func result(g GateResult) GateResult {
+	if g.State == Met {
+		g.Remedy = ""
+	}
+	return g
+}
+
+func (e *evidence) c1() GateResult {
+	g := GateResult{ID: "C1", Name: "gate-run throughput is of one cluster", State: Unmet,
+		Remedy: "the environment is not steady: look for stalled workers, then calibrate again"}
+	x := e.attempts.throughputs()
+	gap, threshold, split := splitGap(x, e.noise())
+	g.Threshold = fmt.Sprintf("no gap above %s between neighbouring runs", percentGap(threshold))
+	if len(x) < 2 {
+		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(x)), true
+		return g
+	}
+	g.Observed = fmt.Sprintf("largest gap %s over %d runs, max/min %.3f", percentGap(gap), len(x), ratio(x))
+	g.State = state(!split)
+	return result(g)
+}
+
+func (e *evidence) c2() GateResult {
+	g := GateResult{ID: "C2", Name: "gate-run TTFT p99 is of one cluster", State: Unmet,
+		Threshold: "no gap above x3, and max/min at most 2 unless TTFT p50 (within x2) and throughput (C1) stay together",
+		Remedy:    "a worker backs up in some runs, or the point lies too near the knee: calibrate again, or prove a lower concurrency"}
+	p99 := e.attempts.p99s()
+	switch {
+	case len(p99) < 2:
+		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(p99)), true
+		return g
+	case e.attempts.shortP99 > 0:
+		g.Observed, g.noData = fmt.Sprintf("%d gate runs ended on time with fewer than %d requests", e.attempts.shortP99, minRequestsP99), true
+		g.Remedy = "the protocol's requests do not fit the time limit; the deployment is too slow for this gate"
+		return g
+	}
+	_, _, split := splitGap(e.attempts.throughputs(), e.noise())
+	p50 := e.attempts.p50s()
+	g.Observed = fmt.Sprintf("largest gap x%.2f, max/min %.2f, TTFT p50 max/min %.2f", math.Exp(knee.MaxGap(p99)), ratio(p99), ratio(p50))
+	g.State = state(!tailApart(p99, p50, split))
+	return result(g)
+}
+
+func (e *evidence) c3() GateResult {
+	g := GateResult{ID: "C3", Name: "no flagged level up to the operating point", State: Unmet, Threshold: "0 flagged levels",
+		Remedy: "the environment stalled during the sweep: find out why, then sweep again"}
+	levels := e.below()
+	if len(levels) == 0 {
+		g.Observed, g.noData = "no measured level up to the operating point", true
+		return g
+	}
+	var flagged []string
+	for _, l := range levels {
+		if len(l.Flags) > 0 {
+			flagged = append(flagged, fmt.Sprintf("%d per GPU (%s)", l.ConcurrencyPerGPU, strings.Join(l.Flags, ", ")))
+		}
+	}
+	g.State = state(len(flagged) == 0)
+	g.Observed = fmt.Sprintf("0 of %d levels", len(levels))
+	if len(flagged) > 0 {
+		g.Observed = strings.Join(flagged, "; ")
+	}
+	return result(g)
+}
+
+// below returns the levels up to the operating point.
+func (e *evidence) below() []knee.Level {
+	var out []knee.Level
+	for _, l := range e.fit.Levels {
+		if l.ConcurrencyPerGPU <= e.op() {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+func (e *evidence) c4() GateResult {
+	g := GateResult{ID: "C4", Name: "throughput rises up to the operating point", State: Unmet,
+		Threshold: fmt.Sprintf("no step falls by more than noise (3 %% or more); within %.0f %% of the fitted curve", 100*offCurve),
+		Remedy:    "the point lies past the knee, or levels were measured in different states: sweep again"}
+	op, known := levelAt(e.fit, e.op())
+	fitted, ok := e.at(float64(e.op()))
+	if !known || !ok || !positive(op.TokPerSecPerGPU) {
+		g.Observed, g.noData = "no steady level or no fitted curve at the operating point", true
+		return g
+	}
+	off := op.TokPerSecPerGPU/fitted - 1
+	g.Observed = fmt.Sprintf("%+.1f %% off the curve", 100*off)
+	g.State = state(math.Abs(off) <= offCurve)
+	// A valley is C3's business; here it would only count twice.
+	levels := slices.DeleteFunc(e.below(), valley)
+	for i := 1; i < len(levels); i++ {
+		a, b := levels[i-1], levels[i]
+		fall, allowed := math.Log(a.TokPerSecPerGPU/b.TokPerSecPerGPU), e.allowedFall(a, b)
+		if !(fall <= allowed) {
+			g.State = Unmet
+			g.Observed += fmt.Sprintf("; falls by %.1f %% from %d to %d per GPU (allowed %.1f %%)",
+				100*-math.Expm1(-fall), a.ConcurrencyPerGPU, b.ConcurrencyPerGPU, 100*-math.Expm1(-allowed))
+		}
+	}
+	return result(g)
+}
+
+// allowedFall is the fall of ln X between two levels that noise explains.
+func (e *evidence) allowedFall(a, b knee.Level) float64 {
+	if a.Kept < 1 || b.Kept < 1 {
+		return minFall
+	}
+	return max(minFall, fallFactor*medianSE*e.fit.Noise*math.Sqrt(1/float64(a.Kept)+1/float64(b.Kept)))
+}
+
+func (e *evidence) c5() GateResult {
+	g := GateResult{ID: "C5", Name: "TTFT p99 grows slowly up to the operating point", State: Unmet,
+		Threshold: fmt.Sprintf("at most x%.0f an octave against the level nearest half the concurrency", tailPerOctave),
+		Remedy:    "the point lies past a latency edge: prove a lower concurrency"}
+	op, known := levelAt(e.fit, e.op())
+	half, found := e.nearestHalf()
+	switch {
+	case !known || !positive(op.TTFTP99MS):
+		g.Observed, g.noData = "no steady TTFT p99 at the operating point", true
+		return g
+	case !found:
+		g.Observed, g.noData = "no measured level below the operating point has a usable TTFT p99", true
+		g.Remedy = "measure half the concurrency of the operating point"
+		return g
+	}
+	octaves := max(1, math.Log2(float64(op.ConcurrencyPerGPU)/float64(half.ConcurrencyPerGPU)))
+	allowed := math.Pow(tailPerOctave, octaves)
+	grown := op.TTFTP99MS / half.TTFTP99MS
+	g.Observed = fmt.Sprintf("%s ms against %s ms at %d per GPU: x%.2f (allowed x%.2f)", num(op.TTFTP99MS), num(half.TTFTP99MS), half.ConcurrencyPerGPU, grown, allowed)
+	g.State = state(grown <= allowed)
+	return result(g)
+}
+
+// nearestHalf is the measured level below the operating point that is nearest
+// to half of it, by ratio.
+func (e *evidence) nearestHalf() (best knee.Level, found bool) {
+	distance := func(l knee.Level) float64 {
+		return math.Abs(math.Log(2 * float64(l.ConcurrencyPerGPU) / float64(e.op())))
+	}
+	for _, l := range e.fit.Levels {
+		if l.ConcurrencyPerGPU < 1 || l.ConcurrencyPerGPU >= e.op() || !positive(l.TTFTP99MS) {
+			continue
+		}
+		if !found || distance(l) < distance(best) {
+			best, found = l, true
+		}
+	}
+	return best, found
+}
