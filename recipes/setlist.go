@@ -1,8 +1,6 @@
 package recipes
 
 import (
-	"strings"
-
 	"go.yaml.in/yaml/v3"
 )
 
@@ -102,14 +100,21 @@ func (s *gateSplicer) setItem(it item, c constraint) error {
 	return nil
 }
 
+// removeItem takes an item out of a block list. A comment above the last item
+// would be left below everything that it could speak of, which yamllint
+// refuses too, so that is the user's to move.
 func (s *gateSplicer) removeItem(list *yaml.Node, i int) error {
-	dash := s.o.items[i].node.Line - 1
-	for ; blockStyle(list) && dash >= list.Line-1; dash-- {
-		body := s.o.text.lines[dash].body
-		if s.o.text.indent(dash) == list.Column-1 && strings.HasPrefix(body[list.Column-1:], "-") {
-			s.dropLines(dash, s.o.lastLine(list.Content[i], list.Column-1))
-			return nil
-		}
+	o, it := s.o, s.o.items[i]
+	if !blockStyle(list) {
+		return o.errNode(it.node, "unsupported-layout", "an item to remove from a flow list", "write the constraints in block style")
 	}
-	return s.o.errNode(s.o.items[i].node, "unsupported-layout", "an item to remove from a flow list", "write the constraints in block style")
+	dash := it.node.Line - 1
+	for o.text.indent(dash) != list.Column-1 || o.text.lines[dash].body[list.Column-1] != '-' {
+		dash--
+	}
+	if i == len(o.items)-1 && o.text.comment(dash-1) {
+		return o.errAt(dash, o.text.indent(dash-1)+1, "unsupported-layout", "a comment above "+it.name.Value+", which is to be removed", "remove or move the comment first")
+	}
+	s.dropLines(dash, o.lastLine(list.Content[i], list.Column-1))
+	return nil
 }
