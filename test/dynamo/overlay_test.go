@@ -16,18 +16,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// overlay is an AICR-shaped overlay whose model is the one that the mockers serve.
+// overlay is an AICR-shaped overlay whose model is the one that the mockers
+// serve and whose floor is per GPU: an absolute one would need --node-gpus.
 func overlay(t *testing.T) []byte {
 	t.Helper()
-	src, err := os.ReadFile(filepath.Join("..", "..", "recipes", "testdata", "aicr-h100-like.yaml"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "recipes", "testdata", "aicr-h100-like.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pinned := regexp.MustCompile(`(?m)(- name: inference-model\n\s+value: ).*$`)
-	if n := len(pinned.FindAll(src, -1)); n != 1 {
-		t.Fatalf("the overlay pins a model %d times, want once", n)
+	for _, edit := range []struct{ old, new string }{
+		{`(- name: inference-model\n\s+value: ).*\n`, "${1}" + model + "\n"},
+		{`- name: inference-throughput\n(\s+value: ).*\n`, "- name: inference-throughput-per-gpu\n${1}\">= 6200\"\n"},
+	} {
+		re := regexp.MustCompile(edit.old)
+		if n := len(re.FindAll(text, -1)); n != 1 {
+			t.Fatalf("%s is in the overlay %d times, want once", re, n)
+		}
+		text = re.ReplaceAll(text, []byte(edit.new))
 	}
-	return pinned.ReplaceAll(src, []byte("${1}"+model))
+	return text
 }
 
 // checkDiff applies the printed diff to the overlay and reads the outcome with
@@ -41,12 +48,14 @@ func checkDiff(t *testing.T, before string, c calibration) {
 	if !slices.Contains(updated.checks, "inference-perf") {
 		t.Errorf("checks %q lack inference-perf", updated.checks)
 	}
-	floorName := map[string]string{"per-gpu": "inference-throughput-per-gpu", "absolute": "inference-throughput"}[c.FloorForm]
+	if c.FloorForm != "per-gpu" {
+		t.Errorf("floor form %q, want the overlay's, per-gpu", c.FloorForm)
+	}
 	want := map[string]string{
 		"inference-model":               model,
 		"inference-concurrency-per-gpu": strconv.Itoa(c.ConcurrencyPerGPU),
 		"inference-routing-mode":        old.constraints["inference-routing-mode"],
-		floorName:                       ">= " + strconv.FormatFloat(c.Floor, 'f', -1, 64),
+		"inference-throughput-per-gpu":  ">= " + strconv.FormatFloat(c.Floor, 'f', -1, 64),
 		"inference-ttft-p99":            "<= " + strconv.FormatFloat(c.CeilingMS, 'f', -1, 64),
 	}
 	if !maps.Equal(updated.constraints, want) {
