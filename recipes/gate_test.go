@@ -111,7 +111,7 @@ func TestGrammar(t *testing.T) {
 		{NameCeiling, "<= 2s", 0, "unit-glued"},
 		{NameFloor, ">= 50k", 0, "unit-glued"},
 		{NameCeiling, "<= 2 s", 0, "wrong-unit"},
-		{NameFloor, ">= 50 000", 0, "wrong-unit"},
+		{NameFloor, ">= 50 000", 0, "thousands-separator"},
 		{NameFloor, ">= 5000 tok/s/GPU", 0, "wrong-unit"},
 		{NameFloor, ">= 0x1p4", 0, "number-form"},
 		{NameFloor, ">= 1e5", 0, "number-form"},

@@ -72,6 +72,9 @@ func readThreshold(value, op string, units ...string) (float64, *problem) {
 		return 0, p
 	}
 	unit = strings.TrimSpace(unit)
+	if unit != "" && strings.Trim(unit, "0123456789 ") == "" {
+		return 0, &problem{"thousands-separator", fmt.Sprintf("%q has a space in the number, and AICR would read what is before it", clip(rest)), form}
+	}
 	if unit != "" && !slices.ContainsFunc(units, func(u string) bool { return strings.EqualFold(u, unit) }) {
 		return 0, &problem{"wrong-unit", fmt.Sprintf("the unit %q is not %s, and AICR would ignore it", clip(unit), units[0]), form + " in " + units[0] + " without a unit"}
 	}

@@ -1,0 +1,109 @@
+package recipes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// lintClean is a gate that no rule speaks against.
+func lintClean(constraints ...string) string {
+	all := []string{NameModel, "Qwen/Qwen3-8B", NameConcurrency, `"128"`, NameRouting, "dynamo-router", NameFloor, `">= 50000"`, NameCeiling, `"<= 2000"`}
+	return perfOverlay("[inference-perf]", append(all, constraints...)...)
+}
+
+func replaced(old, new string) string {
+	src := lintClean()
+	if !strings.Contains(src, old) {
+		panic(old)
+	}
+	return strings.Replace(src, old, new, 1)
+}
+
+func TestLint(t *testing.T) {
+	const floor, ceiling = `">= 50000"`, `"<= 2000"`
+	for name, c := range map[string]struct{ src, want string }{
+		"clean":                {lintClean(), ""},
+		"tab":                  {"a:\tb\n", "1:3 error tab"},
+		"not YAML":             {"a: [\n", "1:1 error yaml-syntax"},
+		"unquoted comparator":  {replaced(floor, ">= 50000"), "16:18 error unquoted-comparator"},
+		"unquoted ceiling":     {replaced(ceiling, "<= 2000"), "18:18 warning unquoted-value"},
+		"quoted number":        {replaced(`"128"`, "'128'"), ""},
+		"unquoted number":      {replaced(`"128"`, "128"), "12:18 warning unquoted-value"},
+		"anchor":               {replaced("Qwen/", "&a Qwen/"), "10:18 error anchor-alias"},
+		"second document":      {lintClean() + "---\n", "19:1 error multi-document"},
+		"duplicate key":        {lintClean() + "kind: x\n", "19:1 error duplicate-key"},
+		"another kind":         {"kind: Pod\n", "1:7 error not-an-overlay"},
+		"encoding":             {"kind: \xff\n", "1:1 error encoding"},
+		"wrong operator":       {replaced(floor, `"> 50000"`), "16:18 error wrong-operator"},
+		"wrong direction":      {replaced(ceiling, `">= 2000"`), "18:18 error wrong-operator"},
+		"NaN":                  {replaced(floor, `">= NaN"`), "16:18 error not-finite"},
+		"infinity":             {replaced(ceiling, `"<= Inf"`), "18:18 error not-finite"},
+		"negative":             {replaced(floor, `">= -1"`), "16:18 error not-positive"},
+		"zero":                 {replaced(floor, `">= 0"`), "16:18 error not-positive"},
+		"thousands separator":  {replaced(floor, `">= 50,000"`), "16:18 error thousands-separator"},
+		"unit glued":           {replaced(ceiling, `"<= 2000ms"`), "18:18 error unit-glued"},
+		"unit apart":           {replaced(ceiling, `"<= 2000 ms"`), ""},
+		"wrong unit":           {replaced(ceiling, `"<= 2 s"`), "18:18 error wrong-unit"},
+		"hexadecimal":          {replaced(floor, `">= 0xFF"`), "16:18 error number-form"},
+		"empty":                {replaced(floor, `""`), "16:18 error empty-value"},
+		"bad concurrency":      {replaced(`"128"`, `"0"`), "12:18 error bad-integer"},
+		"bad model":            {replaced("Qwen/Qwen3-8B", `"a b"`), "10:18 error bad-model"},
+		"bad routing":          {replaced("dynamo-router", "kv"), "14:18 error bad-routing-mode"},
+		"per-GPU name":         {replaced("throughput\n", "throughput-per-gpu\n"), "15:17 warning per-gpu-name"},
+		"both floors":          {lintClean(NameFloorPerGPU, `">= 1"`), "19:17 error both-floors, 19:17 warning per-gpu-name"},
+		"duplicate constraint": {lintClean(NameCeiling, `"<= 1"`), "19:17 error duplicate-constraint"},
+		"near name":            {lintClean("inference-thoughput", "x"), "19:17 error unknown-constraint"},
+		"case":                 {lintClean("inference-TTFT-p99", "x"), "19:17 warning unknown-constraint"},
+		"far name":             {lintClean("site-local", "x"), "19:17 warning unknown-constraint"},
+		"other known name":     {lintClean("nccl-all-reduce-bw", `">= 300"`), ""},
+		"no model":             {replaced("Qwen/Qwen3-8B", `""`), "15:17 warning no-model"},
+		"no concurrency":       {replaced(`"128"`, `""`), "15:17 warning no-concurrency"},
+		"check without gate":   {perfOverlay("[a, inference-perf]"), "7:19 warning check-without-gate"},
+		"gate without check":   {replaced("[inference-perf]", "[]"), "15:17 warning gate-without-check"},
+		"neither":              {perfOverlay("[]"), ""},
+		"placeholder above":    {replaced("      constraints:", "      # A placeholder, tighten later.\n      constraints:"), "8:8 warning provisional"},
+		"placeholder beside":   {replaced(floor, floor+" # TBD"), "16:30 warning provisional"},
+		"placeholder, no gate": {perfOverlay("[] # placeholder"), ""},
+		"placeholder outside":  {"# placeholder\n" + lintClean(), ""},
+		"generated":            {"# Code generated. DO NOT EDIT.\n" + lintClean(), "1:1 warning generated-file"},
+		"lone marker":          {replaced("      constraints:", "      # perfsweep: begin\n      constraints:"), "8:7 error managed-comment"},
+		"sorted": {perfOverlay("[x]", NameCeiling, `"2000"`, "site", "x", NameFloor, `">= 1ms"`),
+			"9:17 warning gate-without-check, 9:17 warning no-model, 9:17 warning no-concurrency, 10:18 error wrong-operator, 11:17 warning unknown-constraint, 14:18 error unit-glued"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := []string{}
+			for _, f := range Lint("f.yaml", []byte(c.src)) {
+				got = append(got, fmt.Sprintf("%d:%d %s %s", f.Line, f.Col, f.Severity, f.Rule))
+				if f.File != "f.yaml" || f.Message == "" || f.Remedy == "" && f.Rule != "yaml-syntax" {
+					t.Errorf("incomplete: %+v", f)
+				}
+			}
+			if s := strings.Join(got, ", "); s != c.want {
+				t.Fatalf("\n got %s\nwant %s", s, c.want)
+			}
+		})
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	for name, want := range map[string]string{
+		"inference-ttft-p90":         NameCeiling,
+		"inference-througput-pergpu": NameFloorPerGPU,
+		"inference_model":            NameModel,
+		"inference-perf":             "",
+		"":                           "",
+	} {
+		if got := nearest(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	f := Lint("f", []byte(lintClean("inference-concurrency-per-gpus", `"1"`)))
+	if len(f) != 1 || f[0].Remedy != "did you mean "+NameConcurrency+"?" {
+		t.Errorf("%+v", f)
+	}
+	if !slices.IsSorted([]int{distance("ab", "ab", 9), distance("ab", "b", 9), distance("kitten", "sitting", 9)}) || distance("kitten", "sitting", 9) != 3 {
+		t.Error("distance")
+	}
+}
