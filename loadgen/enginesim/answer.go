@@ -144,4 +144,8 @@ func (a *answering) gone() {
 	a.sim.engine.leave(a.job)
 	a.sim.engine.note(func(c *Counters) { c.Cancelled++ })
 	a.sim.stats.cancelled(a.writer.o)
+	if a.r.Context().Err() == nil {
+		// The engine closed: returning would end the stream as if it were whole.
+		panic(http.ErrAbortHandler)
+	}
 }

@@ -178,9 +178,11 @@ func served(t testing.TB, p Params, f func(*Sim, *client)) {
 	t.Helper()
 	s := New(p)
 	c := memoryClient(s)
+	defer func() {
+		c.close()
+		if err := s.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}()
 	f(s, c)
-	c.close()
-	if err := s.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
 }

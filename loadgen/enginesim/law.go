@@ -15,7 +15,9 @@ const (
 // Throughput is the noise-free law: output tokens/s per GPU at n streams per
 // GPU, at any answer length. Speed, a sick worker, lost workers and the GPUs'
 // share of the frontend are in it, because it is the truth about what is
-// served; stalls and broken streams are outages and are not.
+// served; stalls and broken streams are outages and are not. It is exact but
+// for round-robin with a sick worker, where it is the limit for many streams
+// and comes within some 3 %.
 func (p Params) Throughput(n float64) float64 {
 	if !(n > 0) {
 		return 0

@@ -55,17 +55,22 @@ func TestClosedLoopDeliversTheLaw(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := p
 					p.QueueLimit = 0
-					p.Chunk = 16
+					// A chunk is what a window cannot halve: small where streams are few.
+					p.Chunk = min(16, 1+n/8)
 					served(t, p, func(_ *Sim, c *client) {
 						want := p.Throughput(float64(n) / float64(p.GPUs))
 						wave := time.Duration(32 * float64(n) / (want * float64(p.GPUs)) * float64(time.Second))
-						rounds := 10
+						fill, window, within := 2, 4, 0.015 // waves, and a share
+						if p.Router == RoundRobin {
+							// Requests pile up at the sick worker slowly, and lengths that
+							// differ unsettle the balance that the law assumes.
+							fill, window, within = 20, 20, 0.05
+						}
 						start := time.Now()
-						replies := c.hold(n, rounds, varied)
-						// Two waves to fill, and no stream is through its rounds
-						// before six: the shortest answers average 24 tokens.
-						got := rate(replies, start.Add(2*wave), start.Add(6*wave)) / float64(p.GPUs)
-						near(t, fmt.Sprintf("X(%d streams)", n), got, want, 0.02)
+						replies := c.hold(n, 2*(fill+window), varied)
+						from := start.Add(time.Duration(fill) * wave)
+						got := rate(replies, from, from.Add(time.Duration(window)*wave)) / float64(p.GPUs)
+						near(t, fmt.Sprintf("X(%d streams)", n), got, want, within)
 					})
 				})
 			}
@@ -79,9 +84,11 @@ func loads(p Params) []int {
 	if !ok {
 		knee = 40
 	}
-	knee = min(knee, 220)
+	if p.Edge == 0 {
+		knee = min(knee, 120) // the law is one formula up to its knee
+	}
 	var totals []int
-	for _, f := range []float64{0.3, 0.9, 1.3} {
+	for _, f := range []float64{0.4, 1.3} {
 		totals = append(totals, max(2, int(f*knee))*p.GPUs)
 	}
 	return totals

@@ -132,7 +132,11 @@ func (w *writer) usage(tokens int) {
 	w.num(int64(tokens))
 	w.str(`,"total_tokens":`)
 	w.num(int64(w.o.prompt + tokens))
-	w.str(`,"prompt_tokens_details":{"cached_tokens":0}}`)
+	if w.o.chat {
+		w.str(`,"prompt_tokens_details":{"cached_tokens":0}}`)
+	} else {
+		w.str(`,"prompt_tokens_details":{"audio_tokens":null,"cached_tokens":0}}`)
+	}
 }
 
 // whole is an answer that is not streamed.
