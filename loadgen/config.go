@@ -38,28 +38,47 @@ type Config struct {
 	// Dial replaces the TCP dialler, for in-memory connections. With it set,
 	// neither TCP_QUICKACK nor kernel timestamps are available.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
-	// Progress, when set, is called about once a second from one goroutine.
+	// Progress, when set, is called about once a second from one goroutine,
+	// which also watches the deadlines of the run: it must not block.
 	Progress func(Progress)
 }
 
 // Limits bound one run.
 type Limits struct {
 	// MinRequests and MinDuration must both be reached by the measured part of
-	// a steady run; MaxDuration ends it early (Result.Capped says so). A gate
-	// run sends exactly MinRequests and ignores MinDuration; MaxDuration stops
-	// it from issuing more.
+	// a steady run; MaxDuration ends it early (Result.Capped says so) and
+	// bounds its warm-up as well. A gate run sends exactly MinRequests and
+	// ignores MinDuration; MaxDuration stops it from issuing more. MinRequests
+	// 0 means one a stream, MaxDuration 0 ten minutes.
 	MinRequests int64
 	MinDuration time.Duration
 	MaxDuration time.Duration
 	// Ramp spreads the first request of each stream; used by steady runs.
 	Ramp time.Duration
-	// RequestTimeout bounds one request from send to last byte; DrainTimeout
-	// bounds the wait for requests in flight at the end. 0 means the default.
+	// RequestTimeout bounds one request from send to last byte (0: five
+	// minutes); DrainTimeout bounds the wait for the last measured requests
+	// and then for the requests in flight at the end (0: two minutes).
 	RequestTimeout time.Duration
 	DrainTimeout   time.Duration
-	// StopOnSilence ends the run early once no token has arrived for this
-	// long while requests are in flight (0 = never).
+	// StopOnSilence stops sending once no token has arrived for this long
+	// while requests are in flight (0 = never). They are drained as usual.
 	StopOnSilence time.Duration
+}
+
+func (l Limits) withDefaults(streams int) Limits {
+	if l.MinRequests <= 0 {
+		l.MinRequests = int64(streams)
+	}
+	if l.MaxDuration <= 0 {
+		l.MaxDuration = 10 * time.Minute
+	}
+	if l.RequestTimeout <= 0 {
+		l.RequestTimeout = 5 * time.Minute
+	}
+	if l.DrainTimeout <= 0 {
+		l.DrainTimeout = 2 * time.Minute
+	}
+	return l
 }
 
 // Progress is a snapshot of a run for a human.
@@ -70,4 +89,26 @@ type Progress struct {
 	Errors    int64
 	// MeasuredFraction runs from 0 to 1 over the measured part.
 	MeasuredFraction float64
+}
+
+// check refuses a configuration before anything is sent and returns the
+// cleaned base URL.
+func (c *Config) check() (base string, err error) {
+	base, err = ParseBaseURL(c.BaseURL)
+	switch {
+	case err != nil:
+		return "", err
+	case c.Concurrency < 1:
+		return "", badInput("a run needs at least one stream, not %d", c.Concurrency)
+	case c.Kind != Steady && c.Kind != Gate:
+		return "", badInput("unknown run kind %q: use %q or %q", c.Kind, Steady, Gate)
+	case c.Model == "":
+		return "", badInput("a run needs the name of a model")
+	case c.Workload == nil:
+		return "", badInput("a run needs a workload")
+	}
+	if c.Dial == nil {
+		return base, checkFiles(c.Concurrency)
+	}
+	return base, nil
 }

@@ -1,6 +1,13 @@
 package loadgen
 
-import "context"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
 
 // Preflight is what was learned of an endpoint before any load.
 type Preflight struct {
@@ -11,6 +18,10 @@ type Preflight struct {
 	// the chat template's OverheadTokens.
 	WordsPerToken  float64 `json:"words_per_token"`
 	OverheadTokens float64 `json:"overhead_tokens"`
+	// OutputLimitField is the name under which the server takes the output
+	// limit: max_completion_tokens, or max_tokens where it refused or ignored
+	// the former.
+	OutputLimitField string `json:"output_limit_field"`
 	// Token totals of the probes, so that the campaign's total can be compared
 	// with the server's own counter.
 	OutputTokens int64 `json:"output_tokens"`
@@ -24,10 +35,199 @@ type Preflight struct {
 	Warnings      []string `json:"warnings,omitempty"`
 }
 
+const (
+	// The first answer of a cold engine has been seen to take 42 s.
+	probeTimeout = 2 * time.Minute
+	maxProbes    = 5
+	// Two successive TTFTs within this factor mean a warm server.
+	warmFactor = 2
+)
+
 // RunPreflight lists the models, picks one (cfg.Model, or the only one there
 // is), checks that it streams with usage, warms it with a few probes at
 // concurrency 1 and calibrates prompt length. An unreachable endpoint, a model
 // that is not served and an answer without usage are errors.
 func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight, error) {
-	panic("not built")
+	base, err := ParseBaseURL(cfg.BaseURL)
+	if err != nil {
+		return Preflight{}, err
+	}
+	cfg.Concurrency = 1
+	cfg.Limits = Limits{RequestTimeout: probeTimeout}
+	run := &clock{start: time.Now()}
+	transport := newTransport(&cfg, run, &netStats{}, preflightConnectTimeout)
+	defer transport.CloseIdleConnections()
+
+	p := Preflight{WordsPerToken: 1, OutputLimitField: modernLimit}
+	if err := p.chooseModel(ctx, &cfg, base, transport); err != nil {
+		return p, err
+	}
+	w, err := NewWorkload(spec, p)
+	if err != nil {
+		return p, err
+	}
+	client, err := newClient(&cfg, base, transport, run)
+	if err != nil {
+		return p, err
+	}
+	probe := &prober{p: &p, w: w, e: newExchange(ctx, client)}
+	if err := probe.warm(); err != nil {
+		return p, err
+	}
+	if spec.Name != FromFile {
+		probe.calibrate()
+	}
+	return p, nil
+}
+
+// chooseModel applies the rules for the model's name.
+func (p *Preflight) chooseModel(ctx context.Context, cfg *Config, base string, t http.RoundTripper) error {
+	models, err := listModels(ctx, cfg, base, t)
+	var missing *noListError
+	if errors.As(err, &missing) && cfg.Model != "" {
+		p.Model = cfg.Model
+		p.Warnings = append(p.Warnings, "the server has no /v1/models: whether it serves the model is not known")
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.Models = models
+	served := strings.Join(models, ", ")
+	switch {
+	case len(models) == 0:
+		return errors.New("the server lists no model yet: wait until its workers are ready (GET /v1/models)")
+	case cfg.Model == "" && len(models) > 1:
+		return badInput("the server has several models: choose one of %s", served)
+	case cfg.Model == "":
+		p.Model = models[0]
+		return nil
+	}
+	for _, m := range models {
+		if m == cfg.Model {
+			p.Model = m
+			return nil
+		}
+	}
+	return badInput("the server does not serve the model %q; it serves %s", cfg.Model, served)
+}
+
+// prober sends the probes of a preflight, one after the other.
+type prober struct {
+	p *Preflight
+	w *Workload
+	e *exchange
+	// Words and prompt tokens of answered probes with prompts of our making.
+	words, tokens []float64
+}
+
+// probeNumber keeps the prompts of probes apart from those of any run.
+const probeNumber = uint64(1) << 62
+
+// warm probes until two successive TTFTs agree. Prompt lengths alternate
+// between half and all of the ISL, which is what calibrate needs.
+func (pr *prober) warm() error {
+	last := 0.0
+	for i := range maxProbes {
+		r, err := pr.send(i)
+		if err != nil {
+			return err
+		}
+		p := pr.p
+		p.E2EMS = float64(r.last-r.sent) / nsPerMS
+		p.TTFTMS = float64(r.first-r.sent) / nsPerMS
+		p.SlowestTTFTMS = max(p.SlowestTTFTMS, p.TTFTMS)
+		if r.first == 0 {
+			p.E2EMS, p.TTFTMS = float64(r.end-r.sent)/nsPerMS, 0
+		}
+		if last > 0 && p.TTFTMS > 0 && p.TTFTMS <= warmFactor*last && last <= warmFactor*p.TTFTMS {
+			return nil
+		}
+		last = p.TTFTMS
+	}
+	if last == 0 {
+		pr.p.Warnings = append(pr.p.Warnings, "no probe had a visible token: TTFT cannot be measured on this model")
+	} else {
+		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("TTFT did not settle in %d probes: the last two differ by more than ×%d", maxProbes, warmFactor))
+	}
+	return nil
+}
+
+// send makes probe i; a server that refuses or ignores max_completion_tokens
+// is asked once more with max_tokens.
+func (pr *prober) send(i int) (reply, error) {
+	r, words, asked := pr.try(i)
+	if pr.w.limitField == modernLimit {
+		refused := r.outcome == HTTPStatus && strings.Contains(r.text, modernLimit)
+		ignored := r.outcome == OK && r.tokens.Completion > int64(asked)
+		if refused || ignored {
+			pr.w.limitField, pr.p.OutputLimitField = legacyLimit, legacyLimit
+			pr.p.Warnings = append(pr.p.Warnings, "the server does not honour max_completion_tokens: max_tokens is sent instead")
+			r, words, asked = pr.try(i)
+		}
+	}
+	if r.outcome != OK {
+		return r, probeFailure(r)
+	}
+	if r.tokens.Completion > int64(asked) {
+		return r, fmt.Errorf("the server gave %d output tokens where %d were the limit: it honours neither %s nor %s", r.tokens.Completion, asked, modernLimit, legacyLimit)
+	}
+	if words > 0 {
+		pr.words = append(pr.words, float64(words))
+		pr.tokens = append(pr.tokens, float64(r.tokens.Prompt))
+	}
+	return r, nil
+}
+
+func (pr *prober) try(i int) (r reply, words, asked int) {
+	b := pr.w.bodies(pr.p.Model)
+	number := probeNumber + uint64(i)
+	var body []byte
+	if pr.w.spec.Name == FromFile {
+		body, asked = b.body(uint64(i))
+	} else {
+		words = pr.w.spec.ISL
+		if i%2 == 0 {
+			words = (words + 1) / 2
+		}
+		prompt := appendWords([]byte{'"'}, pr.w.spec.Seed, number, words, '"')
+		body, asked = b.with(prompt, pr.w.spec.OSL)
+	}
+	r = pr.e.do(body)
+	pr.p.Requests++
+	pr.p.OutputTokens += r.tokens.Completion
+	pr.p.PromptTokens += r.tokens.Prompt
+	return r, words, asked
+}
+
+// probeFailure says what a failed probe means for the user.
+func probeFailure(r reply) error {
+	hint := ""
+	switch {
+	case r.outcome == Shed:
+		hint = "; the server refuses even a single request: is it ready?"
+	case strings.Contains(r.text, "stream_options"):
+		hint = "; tokens are counted from usage, which this server must stream"
+	case strings.Contains(r.text, "status 401"), strings.Contains(r.text, "status 403"):
+		hint = "; does it need an API key?"
+	}
+	return fmt.Errorf("a single request failed (%s): %s%s", r.outcome, r.text, hint)
+}
+
+// calibrate solves tokens = overhead + words / wordsPerToken from the last two
+// probes, whose lengths differ. Prompt tokens are the server's count.
+func (pr *prober) calibrate() {
+	n := len(pr.words)
+	if n < 2 || pr.words[n-1] == pr.words[n-2] {
+		pr.p.OverheadTokens = 0
+		pr.p.Warnings = append(pr.p.Warnings, "prompt length was not calibrated: one word is taken as one token")
+		return
+	}
+	slope := (pr.tokens[n-1] - pr.tokens[n-2]) / (pr.words[n-1] - pr.words[n-2])
+	if !(slope > 0.1 && slope < 20) {
+		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("prompt length was not calibrated: the server counts %.2g tokens a word; one word is taken as one token", slope))
+		return
+	}
+	pr.p.WordsPerToken = 1 / slope
+	pr.p.OverheadTokens = pr.tokens[n-1] - slope*pr.words[n-1]
 }

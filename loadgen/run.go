@@ -1,9 +1,265 @@
 package loadgen
 
-import "context"
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"time"
+)
 
 // Run holds cfg.Concurrency streams in flight until the limits are met, drains
 // them and returns what was measured. A failing server is a Result with bad
 // outcomes, not an error; an error means that the run could not be made, or
 // that ctx ended (the partial Result is then valid but marked Stopped).
-func Run(ctx context.Context, cfg Config) (Result, error) { panic("not built") }
+//
+// Nothing is retried, and a stream whose request failed pauses before its next
+// one, 50 ms doubling to 1 s, so that a refusing server is not hammered. A run
+// in which every request fails ends early (Stopped "errors"). It ends in
+// bounded time whatever the server does: at most Ramp + 2 × MaxDuration + 2 ×
+// DrainTimeout, and no request outlives RequestTimeout.
+func Run(ctx context.Context, cfg Config) (Result, error) {
+	base, err := cfg.check()
+	if err != nil {
+		return Result{}, err
+	}
+	cfg.Limits = cfg.Limits.withDefaults(cfg.Concurrency)
+	run := &clock{start: time.Now()}
+	stats := &netStats{}
+	transport := newTransport(&cfg, run, stats, loadConnectTimeout)
+	defer transport.CloseIdleConnections()
+	client, err := newClient(&cfg, base, transport, run)
+	if err != nil {
+		return Result{}, err
+	}
+	requests, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c := &campaign{
+		cfg: cfg, clock: run, net: stats, control: newControl(&cfg, run), client: client,
+		errors: map[Outcome][]string{}, cancel: cancel, bodies: cfg.Workload.bodies(cfg.Model),
+	}
+	var before runtime.MemStats
+	runtime.ReadMemStats(&before)
+	c.hold(ctx, requests)
+	return c.result(ctx, before.PauseTotalNs)
+}
+
+// campaign is one run in progress.
+type campaign struct {
+	cfg     Config
+	clock   *clock
+	net     *netStats
+	control *control
+	client  *client
+	bodies  *bodies
+	cancel  context.CancelCauseFunc
+	shards  []*shard
+	samples [][]sample // by worker
+
+	mu           sync.Mutex
+	errors       map[Outcome][]string
+	drainTimeout int64
+}
+
+// hold runs the streams and the watch until all have ended.
+func (c *campaign) hold(ctx, requests context.Context) {
+	n := c.cfg.Concurrency
+	for range min(n, runtime.GOMAXPROCS(0), maxShards) {
+		c.shards = append(c.shards, newShard())
+	}
+	c.samples = make([][]sample, n)
+	var streams, watch sync.WaitGroup
+	for i := range n {
+		streams.Go(func() { c.stream(ctx, requests, i) })
+	}
+	ended := make(chan struct{})
+	watch.Go(func() { c.watch(ctx, ended) })
+	streams.Wait()
+	close(ended)
+	watch.Wait()
+}
+
+// stream is the life of one stream: at most one request in flight.
+func (c *campaign) stream(ctx, requests context.Context, i int) {
+	n := c.cfg.Concurrency
+	s := c.shards[i%len(c.shards)]
+	e := newExchange(requests, c.client)
+	perStream := c.cfg.Limits.MinRequests/int64(n) + 8
+	samples := make([]sample, 0, min(perStream, 1<<12))
+	defer func() { c.samples[i] = samples }()
+	if c.cfg.Kind == Steady {
+		start := time.Duration(float64(c.cfg.Limits.Ramp) * float64(i) / float64(n))
+		if !c.pause(ctx, start-time.Duration(c.clock.now())) {
+			return
+		}
+	}
+	first, failures := true, 0
+	for ctx.Err() == nil {
+		t, wait, ok := c.control.next(first)
+		if !ok {
+			return
+		}
+		if wait {
+			select {
+			case <-c.control.barrier:
+			case <-c.control.stop:
+			case <-ctx.Done():
+			}
+			continue
+		}
+		first = false
+		m := c.request(e, s, t)
+		samples = append(samples, m)
+		c.control.done(t.phase, m.ok())
+		if m.ok() {
+			failures = 0
+			continue
+		}
+		failures++
+		c.pause(ctx, backOff(failures))
+	}
+}
+
+// backOff is the pause after the n-th failure in a row of a stream.
+func backOff(n int) time.Duration {
+	return min(time.Second, 50*time.Millisecond<<min(n-1, 10))
+}
+
+// request makes one request and files what it measured.
+func (c *campaign) request(e *exchange, s *shard, t ticket) sample {
+	body, asked := c.bodies.body(c.cfg.FirstRequest + t.number)
+	if c.cfg.Limits.StopOnSilence > 0 {
+		e.heard = &s.lastToken
+	}
+	r := e.do(body)
+	m := sample{
+		phase: t.phase, outcome: r.outcome, sent: r.sent, first: r.first, last: r.last, end: r.end,
+		tokens: r.tokens.Completion, prompt: r.tokens.Prompt, asked: int64(asked),
+	}
+	s.add(e, &m)
+	if r.outcome != OK {
+		c.note(r.outcome, r.text)
+	}
+	return m
+}
+
+const errorsPerOutcome = 3
+
+// note keeps a few different texts of each outcome.
+func (c *campaign) note(o Outcome, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	known := c.errors[o]
+	if len(known) >= errorsPerOutcome {
+		return
+	}
+	for _, k := range known {
+		if k == text {
+			return
+		}
+	}
+	c.errors[o] = append(known, text)
+}
+
+// pause waits; it is cut short by the end of sending and reports whether the
+// stream may go on.
+func (c *campaign) pause(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-c.control.stop:
+	case <-ctx.Done():
+	}
+	return false
+}
+
+const watchEvery = 100 * time.Millisecond
+
+// watch enforces what no request's end would: the bounds in time, silence, the
+// drain, the caller's cancellation; and it reports progress.
+func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	cancelled := ctx.Done()
+	stop := c.control.stop
+	var drain <-chan time.Time
+	for beat := 1; ; beat++ {
+		select {
+		case <-ended:
+			return
+		case <-cancelled:
+			c.control.haltFor("cancelled")
+			cancelled = nil
+		case <-stop:
+			timer := time.NewTimer(c.cfg.Limits.DrainTimeout)
+			defer timer.Stop()
+			drain, stop = timer.C, nil
+		case <-drain:
+			c.drainTimeout = c.control.progress().InFlight
+			c.cancel(errDrainTimeout)
+			drain = nil
+		case <-tick.C:
+			c.control.poll()
+			if c.silent() {
+				c.control.haltFor("silence")
+			}
+			if c.cfg.Progress != nil && beat%10 == 0 {
+				c.cfg.Progress(c.control.progress())
+			}
+		}
+	}
+}
+
+// silent reports that requests are in flight and no stream has brought a token
+// for the time that the limits allow.
+func (c *campaign) silent() bool {
+	limit := int64(c.cfg.Limits.StopOnSilence)
+	if limit <= 0 {
+		return false
+	}
+	last, now := int64(0), c.clock.now()
+	for _, s := range c.shards {
+		last = max(last, s.lastToken.Load())
+	}
+	return now-last >= limit && c.control.progress().InFlight > 0
+}
+
+// result assembles the Result after all streams have ended.
+func (c *campaign) result(ctx context.Context, pausesBefore uint64) (Result, error) {
+	ended := time.Now()
+	all := c.shards[0]
+	for _, s := range c.shards[1:] {
+		all.merge(s)
+	}
+	var samples []sample
+	for _, s := range c.samples {
+		samples = append(samples, s...)
+	}
+	r := summarize(c.control, samples, all)
+	r.Started, r.Ended = c.clock.start, ended
+	r.NextRequest = c.cfg.FirstRequest + c.control.sent
+	if len(c.errors) > 0 {
+		r.Errors = c.errors
+	}
+	var after runtime.MemStats
+	runtime.ReadMemStats(&after)
+	r.Health.GCPauseMS = float64(after.PauseTotalNs-pausesBefore) / 1e6
+	r.Health.Dials = c.net.dials.Load()
+	r.Health.QuickACK = r.Health.Dials > 0 && c.net.armed.Load() == r.Health.Dials
+	r.Health.DrainTimedOut = c.drainTimeout
+	if n := c.net.steps.Load(); n > 0 {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%d reads had an unusable kernel timestamp: was the clock stepped?", n))
+	}
+	if ctx.Err() != nil && (c.control.state != stopped || r.All[Cancelled] > 0) {
+		r.Stopped = "cancelled"
+	}
+	if r.Stopped == "cancelled" {
+		return r, fmt.Errorf("the run was interrupted: %w", ctx.Err())
+	}
+	return r, nil
+}

@@ -1,0 +1,40 @@
+package loadgen
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// BadInputError is a mistake of the user, to be told apart from a failure of
+// the world.
+type BadInputError struct{ Msg string }
+
+func (e *BadInputError) Error() string { return e.Msg }
+
+func badInput(format string, args ...any) error {
+	return &BadInputError{Msg: fmt.Sprintf(format, args...)}
+}
+
+// ParseBaseURL checks a target and returns it without a trailing slash or
+// /v1. Credentials and query strings are refused, not stripped: they would
+// reach journals and error texts of every library on the way. No error shows
+// more of s than its scheme.
+func ParseBaseURL(s string) (base string, err error) {
+	u, err := url.Parse(strings.TrimSpace(s))
+	if err != nil {
+		return "", badInput("the target is not a URL: write http://HOST:PORT or https://HOST[/BASE]")
+	}
+	switch {
+	case u.User != nil:
+		return "", badInput("the target URL holds credentials: give the URL without them and the key as the API key")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return "", badInput("the target has the scheme %q: write http://HOST:PORT or https://HOST[/BASE]", u.Scheme)
+	case u.Hostname() == "":
+		return "", badInput("the target URL names no host: write http://HOST:PORT or https://HOST[/BASE]")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return "", badInput("the target URL has a query or a fragment: give only http://HOST:PORT[/BASE]")
+	}
+	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
+	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil
+}

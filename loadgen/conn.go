@@ -1,0 +1,87 @@
+package loadgen
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// noLag marks a read without a usable kernel timestamp.
+	noLag = -1
+	// A kernel timestamp is wall-clock time. One from the future, or this old,
+	// means that the clock was stepped between receive and read.
+	maxLag     = time.Minute
+	clockNoise = time.Millisecond
+)
+
+// clock gives times of a run as nanoseconds since its start, on the monotonic
+// clock.
+type clock struct{ start time.Time }
+
+func (c *clock) now() int64 { return int64(time.Since(c.start)) }
+
+func (c *clock) since(t time.Time) int64 { return int64(t.Sub(c.start)) }
+
+// netStats are the facts about connections that a run reports.
+type netStats struct {
+	dials, armed, steps atomic.Int64
+}
+
+// stampConn notes when its last read returned and how long the kernel had held
+// the bytes by then. HTTP's own goroutine reads the head of a response and the
+// worker the rest, hence the atomics; the transport orders the two.
+type stampConn struct {
+	net.Conn
+	clock *clock
+	stats *netStats
+	at    atomic.Int64 // arrival in user space, on the run's clock
+	lag   atomic.Int64 // ns, or noLag
+	reads atomic.Int64
+}
+
+// stamp notes a read that returned now; kernel is the wall-clock time at which
+// the kernel received the last of its bytes, or 0.
+//
+// The two clocks are paired anew at every read, in one time.Now: a step of the
+// wall clock spoils at most the reads that straddle it.
+func (c *stampConn) stamp(kernel int64) {
+	now := time.Now()
+	lag := int64(noLag)
+	if kernel != 0 {
+		lag = now.UnixNano() - kernel
+		switch {
+		case lag < -int64(clockNoise) || lag > int64(maxLag):
+			lag = noLag
+			c.stats.steps.Add(1)
+		case lag < 0:
+			lag = 0
+		}
+	}
+	c.at.Store(c.clock.since(now))
+	c.lag.Store(lag)
+	c.reads.Add(1)
+}
+
+func (c *stampConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.stamp(0)
+	return n, err
+}
+
+// arrivals makes a stampConn findable inside what embeds it.
+func (c *stampConn) arrivals() *stampConn { return c }
+
+// stamped finds the stampConn under a connection that may be wrapped in TLS.
+func stamped(c net.Conn) *stampConn {
+	for {
+		switch t := c.(type) {
+		case interface{ arrivals() *stampConn }:
+			return t.arrivals()
+		case interface{ NetConn() net.Conn }:
+			c = t.NetConn()
+		default:
+			return nil
+		}
+	}
+}

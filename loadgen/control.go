@@ -1,0 +1,214 @@
+package loadgen
+
+import (
+	"sync"
+	"time"
+)
+
+// state is where a run stands; it only moves forward.
+type state int
+
+const (
+	warming state = iota
+	measuring
+	topping // all measured requests are sent, some are in flight
+	stopped // nothing more is sent
+)
+
+// control decides what each stream does next. It is asked once a request.
+type control struct {
+	mu      sync.Mutex
+	kind    RunKind
+	streams int
+	limits  Limits
+	clock   *clock
+	cpu     func() time.Duration // nil where it means nothing
+
+	state       state
+	started     int    // streams that have sent something
+	sent        uint64 // requests of any kind
+	finished    int64
+	bad         int64
+	good        int64
+	inFlight    int64
+	measured    int64 // measured requests sent
+	outstanding int64 // of them in flight
+	capped      bool
+	warmCapped  bool
+	reason      string // why the run ended early
+
+	// Times on the run's clock: start of the measured part, end of sending
+	// measured requests, end of the measured part.
+	from, sentAll, until int64
+	cpuFrom, cpuUntil    time.Duration
+	barrier              chan struct{} // closed when measuring begins
+	stop                 chan struct{} // closed when stopped
+}
+
+func newControl(cfg *Config, run *clock) *control {
+	c := &control{
+		kind: cfg.Kind, streams: cfg.Concurrency, limits: cfg.Limits, clock: run,
+		barrier: make(chan struct{}), stop: make(chan struct{}),
+	}
+	if cfg.Dial == nil {
+		c.cpu = processCPU
+	}
+	return c
+}
+
+// ticket is permission to send one request.
+type ticket struct {
+	number uint64 // counted from 0 within the run
+	phase  phase
+}
+
+// next hands out the next request of a stream. With wait set the stream must
+// come again after the barrier; without ok it is done.
+func (c *control) next(first bool) (t ticket, wait, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+	if c.state == warming && c.kind == Gate && !first {
+		return ticket{}, true, true
+	}
+	if c.state == stopped {
+		return ticket{}, false, false
+	}
+	if first {
+		c.started++
+	}
+	t.number = c.sent
+	c.sent++
+	c.inFlight++
+	switch c.state {
+	case warming:
+		t.phase = warmUp
+	case measuring:
+		t.phase = measured
+		c.measured++
+		c.outstanding++
+	case topping:
+		t.phase = topUp
+	}
+	return t, false, true
+}
+
+// done takes the end of a request.
+func (c *control) done(p phase, good bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.inFlight--
+	c.finished++
+	if good {
+		c.good++
+	} else {
+		c.bad++
+	}
+	if p == measured {
+		c.outstanding--
+	}
+	if c.good == 0 && c.bad >= int64(max(20, 2*c.streams)) {
+		c.halt("errors")
+	}
+	c.advance()
+}
+
+// advance moves the state as far as it goes now.
+func (c *control) advance() {
+	now := c.clock.now()
+	if c.state == warming && c.warm(now) {
+		c.state, c.from = measuring, now
+		if c.cpu != nil {
+			c.cpuFrom = c.cpu()
+		}
+		close(c.barrier)
+	}
+	if c.state == measuring && c.enough(now) {
+		c.state, c.sentAll = topping, now
+	}
+	if c.state != topping {
+		return
+	}
+	// A gate run has a hard drain: nothing tops it up.
+	if c.kind == Gate || c.outstanding == 0 || now-c.sentAll > int64(c.limits.DrainTimeout) {
+		c.halt("")
+	}
+}
+
+// warm reports the end of the warm-up: two waves in a steady run, one request
+// a stream in a gate run. It is bounded in time, for a server that hardly
+// answers.
+func (c *control) warm(now int64) bool {
+	if c.kind == Gate {
+		return c.finished >= int64(c.streams)
+	}
+	if c.started < c.streams {
+		return false
+	}
+	if c.finished >= 2*int64(c.streams) {
+		return true
+	}
+	c.warmCapped = now > int64(c.limits.Ramp+c.limits.MaxDuration)
+	return c.warmCapped
+}
+
+// enough reports that no more measured requests are to be sent.
+func (c *control) enough(now int64) bool {
+	reached := c.measured >= c.limits.MinRequests
+	if c.kind == Steady && now-c.from < int64(c.limits.MinDuration) {
+		reached = false
+	}
+	if !reached && now-c.from >= int64(c.limits.MaxDuration) {
+		c.capped = c.measured < c.limits.MinRequests
+		return true
+	}
+	return reached
+}
+
+// halt ends sending; reason is empty for the regular end.
+func (c *control) halt(reason string) {
+	if c.state == stopped {
+		return
+	}
+	now := c.clock.now()
+	if c.state <= measuring {
+		c.sentAll = now
+	}
+	c.state, c.reason, c.until = stopped, reason, now
+	if c.cpu != nil {
+		c.cpuUntil = c.cpu()
+	}
+	close(c.stop)
+}
+
+// haltFor is halt for callers outside.
+func (c *control) haltFor(reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.halt(reason)
+}
+
+// poll lets time pass where no request ends.
+func (c *control) poll() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance()
+}
+
+// progress is a snapshot for a human and for the watch.
+func (c *control) progress() Progress {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock.now()
+	p := Progress{Elapsed: time.Duration(now), InFlight: c.inFlight, Completed: c.finished, Errors: c.bad}
+	switch c.state {
+	case measuring:
+		p.MeasuredFraction = min(1, float64(c.measured)/float64(c.limits.MinRequests))
+		if d := c.limits.MinDuration; c.kind == Steady && d > 0 {
+			p.MeasuredFraction = min(p.MeasuredFraction, float64(now-c.from)/float64(d))
+		}
+	case topping, stopped:
+		p.MeasuredFraction = 1
+	}
+	return p
+}

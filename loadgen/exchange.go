@@ -1,0 +1,280 @@
+package loadgen
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"mime"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen/internal/stream"
+)
+
+const (
+	// A connection is used again only if its answer was read to the end. A
+	// server has this long, and this many bytes, to end it after [DONE].
+	tailTime  = 500 * time.Millisecond
+	tailBytes = 64 << 10
+)
+
+var (
+	errRequestTimeout = errors.New("the request timeout passed")
+	errDrainTimeout   = errors.New("the drain timeout passed with the request in flight")
+	errTail           = errors.New("the server did not end its answer")
+)
+
+// client sends requests of one run; the exchanges of its workers share it.
+type client struct {
+	transport http.RoundTripper
+	template  *http.Request
+	secret    string
+	timeout   time.Duration
+	clock     *clock
+}
+
+func newClient(cfg *Config, base string, transport http.RoundTripper, run *clock) (*client, error) {
+	req, err := http.NewRequest(http.MethodPost, base+"/v1/chat/completions", nil)
+	if err != nil {
+		return nil, badInput("the target is not a URL: write http://HOST:PORT or https://HOST[/BASE]")
+	}
+	req.Header = requestHeader(cfg.APIKey)
+	return &client{transport: transport, template: req, secret: cfg.APIKey, timeout: cfg.Limits.RequestTimeout, clock: run}, nil
+}
+
+func requestHeader(key string) http.Header {
+	h := http.Header{
+		"Content-Type":    {"application/json"},
+		"Accept":          {"text/event-stream"},
+		"Accept-Encoding": {"identity"},
+		"User-Agent":      {"perfsweep"},
+	}
+	if key != "" {
+		h.Set("Authorization", "Bearer "+key)
+	}
+	return h
+}
+
+// reply is what one exchange measured.
+type reply struct {
+	outcome Outcome
+	text    string // clean and bounded
+	// Times on the run's clock. sent is when the request went to an open
+	// connection, so a dial is not in any latency; first and last are those of
+	// token-bearing chunks, 0 without one; end is when the answer was over.
+	sent, first, last, end int64
+	tokens                 stream.Tokens
+}
+
+// exchange makes one request at a time and keeps its buffers.
+type exchange struct {
+	*client
+	ctx    context.Context // carries the connection trace
+	reader stream.Reader
+	script transcript
+	conn   *stampConn
+	body   io.Reader
+	budget int64 // bytes that may still be read
+	reads  int64 // of conn, when it was last looked at
+	fresh  bool  // the last read has brought no event yet
+	at     int64 // arrival of the last read
+	sent   int64
+	end    int64
+	heard  *atomic.Int64 // when set, told of the last token's arrival
+	// Evidence about this side, kept a request.
+	lags       []int64
+	eventReads int64
+}
+
+func newExchange(ctx context.Context, c *client) *exchange {
+	e := &exchange{client: c}
+	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		// Called by the goroutine that waits for the connection. A second call
+		// in one request is a kept-alive connection found closed before
+		// anything was written; the server never saw that attempt.
+		GotConn: func(info httptrace.GotConnInfo) {
+			e.sent = e.clock.now()
+			e.at = e.sent
+			if e.conn = stamped(info.Conn); e.conn != nil {
+				e.reads = e.conn.reads.Load()
+			}
+		},
+	})
+	return e
+}
+
+// do sends one body and reads the answer to its end.
+func (e *exchange) do(body []byte) reply {
+	ctx, cancel := context.WithTimeoutCause(e.ctx, e.timeout, errRequestTimeout)
+	defer cancel()
+	e.script.reset()
+	e.lags, e.eventReads = e.lags[:0], 0
+	e.conn, e.fresh = nil, false
+	e.sent = e.clock.now()
+	e.at, e.end = e.sent, 0
+
+	req := e.template.WithContext(ctx)
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	var r reply
+	resp, err := e.transport.RoundTrip(req)
+	if err != nil {
+		r.outcome, r.text = sendFailure(err)
+		r.outcome, r.text = byCause(ctx, r.outcome, r.text)
+	} else {
+		r.outcome, r.text = e.answer(ctx, cancel, resp)
+		_ = resp.Body.Close() // an unread rest only costs the connection
+	}
+	r.text = cleanText(r.text, e.secret)
+	r.sent, r.end = e.sent, e.end
+	if r.outcome != OK || r.end == 0 {
+		r.end = e.clock.now()
+	}
+	r.tokens = e.script.tokens()
+	if n := len(e.script.times); n > 0 {
+		r.first, r.last = e.script.times[0], e.script.times[n-1]
+	}
+	return r
+}
+
+// Read passes the body on and notes when its bytes arrived.
+func (e *exchange) Read(p []byte) (int, error) {
+	if e.budget <= 0 {
+		return 0, errTail
+	}
+	n, err := e.body.Read(p[:min(int64(len(p)), e.budget)])
+	e.budget -= int64(n)
+	if n > 0 {
+		e.arrived()
+	}
+	return n, err
+}
+
+// arrived sets e.at. Bytes that HTTP's own buffer held arrived with an earlier
+// read of the connection. A kernel time that would precede what is already
+// known is not believed.
+func (e *exchange) arrived() {
+	if e.conn == nil {
+		e.at, e.fresh = e.clock.now(), true
+		return
+	}
+	reads := e.conn.reads.Load()
+	if reads == e.reads {
+		return
+	}
+	user, lag := e.conn.at.Load(), e.conn.lag.Load()
+	e.reads, e.fresh = reads, true
+	if lag == noLag || user-lag < e.at {
+		e.at = max(e.at, user)
+		return
+	}
+	e.at = user - lag
+	e.lags = append(e.lags, lag)
+}
+
+// consume reads the stream to the end of its body.
+func (e *exchange) consume(cancel context.CancelFunc) error {
+	e.reader.Reset(e)
+	var tail *time.Timer
+	for {
+		ev, err := e.reader.Next()
+		if err != nil {
+			if tail != nil {
+				tail.Stop()
+			}
+			return err
+		}
+		if e.fresh {
+			e.fresh = false
+			e.eventReads++
+		}
+		if tail != nil {
+			continue
+		}
+		e.end = e.at
+		e.script.event(ev, e.at)
+		if n := len(e.script.times); e.heard != nil && n > 0 {
+			e.heard.Store(e.script.times[n-1])
+		}
+		if e.script.over() {
+			e.budget = tailBytes
+			tail = time.AfterFunc(tailTime, cancel)
+		}
+	}
+}
+
+// byCause replaces a failure by the reason for which this side gave up.
+func byCause(ctx context.Context, o Outcome, text string) (Outcome, string) {
+	switch cause := context.Cause(ctx); {
+	case cause == nil:
+		return o, text
+	case errors.Is(cause, errRequestTimeout), errors.Is(cause, errDrainTimeout):
+		return Timeout, cause.Error()
+	}
+	return Cancelled, "the run was cancelled with the request in flight"
+}
+
+// sendFailure classifies a request that got no answer.
+func sendFailure(err error) (Outcome, string) {
+	var protocol textproto.ProtocolError
+	if errors.As(err, &protocol) || strings.Contains(err.Error(), "malformed") {
+		return Protocol, "the answer is not HTTP: " + err.Error()
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return Connect, err.Error()
+	}
+	return Connect, "the connection broke before an answer: " + err.Error()
+}
+
+// answer judges a response and reads it.
+func (e *exchange) answer(ctx context.Context, cancel context.CancelFunc, resp *http.Response) (Outcome, string) {
+	e.body, e.budget = resp.Body, math.MaxInt64
+	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	coding := resp.Header.Get("Content-Encoding")
+	if resp.StatusCode == http.StatusOK && media == "text/event-stream" && (coding == "" || coding == "identity") {
+		o, text := e.script.end(e.consume(cancel))
+		if o == Truncated {
+			return byCause(ctx, o, text)
+		}
+		return o, text
+	}
+	stop := time.AfterFunc(tailTime, cancel)
+	defer stop.Stop()
+	whole, _ := io.ReadAll(io.LimitReader(e, maxBody)) // what came is enough to quote
+	words := string(whole)
+	chunk, err := stream.Decode(whole)
+	if err == nil {
+		if chunk.Kind&stream.Usage != 0 {
+			e.script.usage = chunk.Usage
+		}
+		if chunk.Failed() {
+			words = chunk.ErrText
+		}
+	}
+	switch {
+	case resp.StatusCode == http.StatusOK && chunk.Failed():
+		return InBand, words
+	case resp.StatusCode == http.StatusOK && coding != "" && coding != "identity":
+		return Protocol, "the answer is compressed (" + coding + ") though that was refused"
+	case resp.StatusCode == http.StatusOK:
+		return Protocol, "status 200, but the answer is of type \"" + media + "\" instead of an event stream: " + words
+	}
+	if wait := resp.Header.Get("Retry-After"); wait != "" {
+		words = "Retry-After " + wait + ": " + words
+	}
+	text := "status " + resp.Status + ": " + words
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable, 529:
+		return Shed, text
+	}
+	return HTTPStatus, text
+}

@@ -1,0 +1,159 @@
+package stream
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// Tokens are the counts of one usage object.
+type Tokens struct {
+	Prompt     int64
+	Completion int64
+}
+
+// Chunk is a decoded chunk. Only chunks with usage, a finish, an error or an
+// oddity are decoded: a few of each stream.
+type Chunk struct {
+	Kind     Kind
+	Usage    Tokens
+	Seen     []int  // indices of the choices
+	Finished []int  // those with a finish_reason
+	ErrText  string // the server's words, unbounded and unclean
+}
+
+type object = map[string]json.RawMessage
+
+// Decode parses a chunk fully. It is the reference for Scan and takes what
+// Scan calls Odd; an error means that the payload is not a JSON object.
+func Decode(b []byte) (Chunk, error) {
+	var top object
+	if err := json.Unmarshal(b, &top); err != nil {
+		return Chunk{}, err
+	}
+	if top == nil {
+		return Chunk{}, fmt.Errorf("null is not a chunk")
+	}
+	var c Chunk
+	var choices []json.RawMessage
+	if json.Unmarshal(top["choices"], &choices) == nil && choices != nil {
+		c.Kind |= Choices
+	}
+	for _, raw := range choices {
+		c.choice(raw)
+	}
+	var usage struct {
+		Prompt     int64 `json:"prompt_tokens"`
+		Completion int64 `json:"completion_tokens"`
+	}
+	if raw := top["usage"]; len(raw) > 0 && raw[0] == '{' {
+		if err := json.Unmarshal(raw, &usage); err != nil {
+			return Chunk{}, fmt.Errorf("usage: %w", err)
+		}
+		c.Kind |= Usage
+		c.Usage = Tokens(usage)
+	}
+	if text(top["message"]) != "" || text(top["detail"]) != "" {
+		c.Kind |= Message
+	}
+	if truthy(top["error"]) || text(top["object"]) == "error" {
+		c.Kind |= Error
+	}
+	if c.Failed() {
+		c.ErrText = errorText(top, b)
+	}
+	return c, nil
+}
+
+// Failed reports whether the chunk is an error: one that says so, or one that
+// has a message where choices or usage belong.
+func (c Chunk) Failed() bool { return c.Kind.Failed() }
+
+// Failed is Chunk.Failed on the answer of Scan.
+func (k Kind) Failed() bool {
+	return k&Error != 0 || k&Message != 0 && k&(Choices|Usage) == 0
+}
+
+func (c *Chunk) choice(raw json.RawMessage) {
+	var choice, delta object
+	if json.Unmarshal(raw, &choice) != nil || choice == nil {
+		return
+	}
+	var index int
+	if raw := choice["index"]; len(raw) > 0 {
+		_ = json.Unmarshal(raw, &index) // an index that is no integer counts as 0
+		if raw[0] != '0' && raw[0] != 'n' && raw[0] != '"' && raw[0] != '{' && raw[0] != '[' {
+			c.Kind |= Multi
+		}
+	}
+	c.Seen = append(c.Seen, index)
+	if text(choice["finish_reason"]) != "" {
+		c.Kind |= Finish
+		c.Finished = append(c.Finished, index)
+	}
+	if text(choice["text"]) != "" {
+		c.Kind |= Token
+	}
+	_ = json.Unmarshal(choice["delta"], &delta) // a delta that is no object carries nothing
+	for _, name := range []string{"content", "reasoning", "reasoning_content"} {
+		if text(delta[name]) != "" || filled(delta[name]) {
+			c.Kind |= Token
+		}
+	}
+	if filled(delta["tool_calls"]) {
+		c.Kind |= Token
+	}
+}
+
+// errorText finds the server's own words in the forms that engines use.
+func errorText(top object, whole []byte) string {
+	var inner object
+	words := ""
+	code := top["code"]
+	switch err := top["error"]; {
+	case text(err) != "":
+		words = text(err)
+	case json.Unmarshal(err, &inner) == nil && inner != nil:
+		words, code = text(inner["message"]), inner["code"]
+		if words == "" {
+			words = string(err)
+		}
+	default:
+		if words = text(top["message"]); words == "" {
+			words = text(top["detail"])
+		}
+	}
+	if words == "" {
+		words = string(whole)
+	}
+	if s := string(code); s != "" && s != "null" {
+		if n, err := strconv.Unquote(s); err == nil {
+			s = n
+		}
+		return s + ": " + words
+	}
+	return words
+}
+
+func text(raw json.RawMessage) string {
+	var s string
+	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// filled reports an array with elements.
+func filled(raw json.RawMessage) bool {
+	var a []json.RawMessage
+	return len(raw) > 0 && raw[0] == '[' && json.Unmarshal(raw, &a) == nil && len(a) > 0
+}
+
+// truthy reports a value that a server would only send to tell of an error.
+func truthy(raw json.RawMessage) bool {
+	switch string(raw) {
+	case "", "null", "false", `""`:
+		return false
+	}
+	return true
+}

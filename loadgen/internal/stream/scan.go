@@ -1,0 +1,264 @@
+package stream
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Kind says what a chunk carries.
+type Kind uint16
+
+const (
+	// Token: some choice carries output (text, reasoning or a tool call).
+	Token Kind = 1 << iota
+	// Finish: some choice has a finish_reason.
+	Finish
+	// Usage: there is a usage object.
+	Usage
+	// Error: the chunk is an error in one of the forms that servers use.
+	Error
+	// Choices: there is a choices array, be it empty.
+	Choices
+	// Multi: some choice has an index other than 0.
+	Multi
+	// Message: a top-level message or detail, which is an error in a chunk
+	// without choices and usage.
+	Message
+	// Odd: not an object, unbalanced, or with escapes in a name; Decode
+	// decides.
+	Odd
+)
+
+// Where in a chunk a name stands.
+const (
+	inOther = iota
+	inRoot
+	inTop
+	inChoices
+	inChoice
+	inDelta
+)
+
+// The names that matter.
+const (
+	noKey = iota
+	keyChoices
+	keyUsage
+	keyError
+	keyObject
+	keyMessage
+	keyDelta
+	keyText // content, reasoning, reasoning_content, text
+	keyToolCalls
+	keyFinish
+	keyIndex
+)
+
+const maxDepth = 32
+
+// Scan looks once at the bytes of a chunk. For valid JSON without Odd its
+// answer is that of a full parser; for other input it is merely safe.
+func Scan(b []byte) Kind {
+	var where [maxDepth]uint8
+	var kind Kind
+	depth, key := 0, noKey
+	where[0] = inRoot
+	for i := 0; i < len(b); {
+		switch c := b[i]; c {
+		case '"':
+			end, escaped := stringEnd(b, i+1)
+			if end < 0 || depth == 0 {
+				return Odd
+			}
+			text := b[i+1 : end]
+			i = skipSpace(b, end+1)
+			if i < len(b) && b[i] == ':' {
+				if key = noKey; where[depth] != inOther {
+					if escaped {
+						return Odd
+					}
+					key = keyOf(where[depth], text)
+				}
+				i = skipSpace(b, i+1)
+				continue
+			}
+			if escaped && key == keyObject {
+				return Odd
+			}
+			kind |= stringValue(key, text)
+			key = noKey
+		case '{', '[':
+			if depth+1 == maxDepth || depth == 0 && c == '[' {
+				return Odd
+			}
+			i = skipSpace(b, i+1)
+			inside, k := opened(where[depth], key, c, i < len(b) && b[i] != ']')
+			kind |= k
+			depth++
+			where[depth] = inside
+			key = noKey
+		case '}', ']':
+			if depth--; depth < 0 {
+				return Odd
+			}
+			if depth == 0 {
+				if skipSpace(b, i+1) != len(b) {
+					return Odd
+				}
+				return kind
+			}
+			key = noKey
+			i++
+		case ' ', '\t', '\r', '\n', ',':
+			i++
+		default:
+			if depth == 0 {
+				return Odd
+			}
+			kind |= literalValue(key, b[i:])
+			key = noKey
+			i++
+		}
+	}
+	return Odd
+}
+
+// opened says where a new object or array stands and what its presence means.
+func opened(where uint8, key int, bracket byte, filled bool) (uint8, Kind) {
+	switch where {
+	case inRoot:
+		return inTop, 0
+	case inTop:
+		switch {
+		case key == keyChoices && bracket == '[':
+			return inChoices, Choices
+		case key == keyUsage && bracket == '{':
+			return inOther, Usage
+		case key == keyError:
+			return inOther, Error
+		}
+	case inChoices:
+		if bracket == '{' {
+			return inChoice, 0
+		}
+	case inChoice:
+		if key == keyDelta && bracket == '{' {
+			return inDelta, 0
+		}
+	case inDelta:
+		if bracket == '[' && filled && (key == keyToolCalls || key == keyText) {
+			return inOther, Token
+		}
+	}
+	return inOther, 0
+}
+
+// stringValue says what a string means under a name.
+func stringValue(key int, text []byte) Kind {
+	if len(text) == 0 {
+		return 0
+	}
+	switch key {
+	case keyText:
+		return Token
+	case keyFinish:
+		return Finish
+	case keyError:
+		return Error
+	case keyMessage:
+		return Message
+	case keyObject:
+		if string(text) == "error" {
+			return Error
+		}
+	}
+	return 0
+}
+
+// literalValue says what a number, true, false or null means under a name.
+func literalValue(key int, rest []byte) Kind {
+	switch key {
+	case keyError:
+		if rest[0] != 'n' && rest[0] != 'f' {
+			return Error
+		}
+	case keyIndex:
+		if rest[0] != '0' && rest[0] != 'n' {
+			return Multi
+		}
+	}
+	return 0
+}
+
+// keyOf recognises a name in its place.
+func keyOf(where uint8, name []byte) int {
+	switch where {
+	case inTop:
+		switch string(name) {
+		case "choices":
+			return keyChoices
+		case "usage":
+			return keyUsage
+		case "error":
+			return keyError
+		case "object":
+			return keyObject
+		case "message", "detail":
+			return keyMessage
+		}
+	case inChoice:
+		switch string(name) {
+		case "delta":
+			return keyDelta
+		case "text":
+			return keyText
+		case "finish_reason":
+			return keyFinish
+		case "index":
+			return keyIndex
+		}
+	case inDelta:
+		switch string(name) {
+		case "content", "reasoning", "reasoning_content":
+			return keyText
+		case "tool_calls":
+			return keyToolCalls
+		}
+	}
+	return noKey
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// stringEnd returns the index of the quote that ends the string whose first
+// byte is b[i], or -1. Eight bytes are looked at in one go; the lowest set bit
+// of the mask is exact (Mycroft's zero-byte test).
+func stringEnd(b []byte, i int) (end int, escaped bool) {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	for {
+		for ; i+8 <= len(b); i += 8 {
+			v := binary.LittleEndian.Uint64(b[i:])
+			q, s := v^ones*'"', v^ones*'\\'
+			if m := ((q-ones)&^q | (s-ones)&^s) & highs; m != 0 {
+				i += bits.TrailingZeros64(m) >> 3
+				break
+			}
+		}
+		for i < len(b) && b[i] != '"' && b[i] != '\\' {
+			i++
+		}
+		if i >= len(b) {
+			return -1, escaped
+		}
+		if b[i] == '"' {
+			return i, escaped
+		}
+		escaped = true
+		i += 2
+	}
+}

@@ -1,0 +1,214 @@
+package loadgen
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+)
+
+// summarize turns the records of a finished run into a Result. It is pure: the
+// control is read, not asked.
+func summarize(c *control, samples []sample, s *shard) Result {
+	r := Result{
+		Kind: c.kind, Concurrency: c.streams, Capped: c.capped, Stopped: c.reason,
+		Measured: Outcomes{}, All: Outcomes{},
+	}
+	var own []sample // measured, of any outcome
+	for _, m := range samples {
+		r.All[m.outcome]++
+		r.TotalOutputTokens += m.tokens
+		r.TotalPromptTokens += m.prompt
+		if m.phase == measured {
+			r.Measured[m.outcome]++
+			own = append(own, m)
+		}
+	}
+	if c.warmCapped {
+		r.Warnings = append(r.Warnings, "the warm-up was cut at its time limit before two waves had ended: the load may not have been steady")
+	}
+	if len(own) == 0 {
+		return r
+	}
+	p := partsOf(c, own)
+	good := slices.DeleteFunc(slices.Clone(own), func(m sample) bool { return !m.ok() })
+	r.WholeRun = estimate(good, s)
+	r.WholeRun.rate(float64(sumTokens(good)), float64(len(good)), p.whole)
+	inside := slices.DeleteFunc(slices.Clone(good), func(m sample) bool { return m.sent < p.window.from || m.sent > p.window.to })
+	r.Window = estimate(inside, s)
+	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window), p.window)
+	r.Series, r.SeriesSeconds = series(s.bins, p.watched)
+	r.LongestSilenceMS = float64(longestSilence(s.bins, p.watched)) / nsPerMS
+	for _, m := range good {
+		r.OutputTokensPerRequest += float64(m.tokens) / float64(len(good))
+		r.RequestedOutputTokens += float64(m.asked) / float64(len(good))
+		r.PromptTokensPerRequest += float64(m.prompt) / float64(len(good))
+	}
+	r.Health = health(c, s)
+	if p.full {
+		r.Health.LittleResidual = math.Abs(meanInFlight(samples, p.window)/float64(c.streams) - 1)
+		r.Health.LittleMeasured = true
+	}
+	r.Warnings = append(r.Warnings, oddities(good, s)...)
+	return r
+}
+
+// span is a stretch of the run's clock.
+type span struct{ from, to int64 }
+
+func (s span) length() int64 { return s.to - s.from }
+
+// overlap is the part of a request inside the span.
+func (s span) overlap(m *sample) int64 {
+	return max(0, min(s.to, m.end)-max(s.from, m.sent))
+}
+
+// parts are the stretches over which a run is judged.
+type parts struct {
+	window  span // steady load
+	whole   span // first send to last byte of the measured requests
+	watched span // the measured part: where stalls are looked for
+	full    bool // all streams were to be busy throughout the window
+}
+
+// partsOf cuts a run. The window of a steady run is its measured part, in
+// which the load never sinks because it is topped up. A gate run starts with a
+// burst and ends in a hard drain: its window is what lies between the end of
+// its first wave and its last send.
+func partsOf(c *control, own []sample) parts {
+	var p parts
+	ends := sorted(own, func(m *sample) int64 { return m.end })
+	sends := sorted(own, func(m *sample) int64 { return m.sent })
+	p.whole = span{sends[0], ends[len(ends)-1]}
+	if c.kind == Steady {
+		p.window = span{c.from, max(c.until, c.from)}
+		p.watched, p.full = p.window, p.window.length() > 0
+		return p
+	}
+	p.window, p.watched = p.whole, p.whole
+	if len(ends) > c.streams {
+		if w := (span{ends[c.streams-1], sends[len(sends)-1]}); w.length() > 0 {
+			p.window, p.full = w, true
+		}
+	}
+	return p
+}
+
+// estimate fills the latencies of one set of OK requests.
+func estimate(good []sample, s *shard) Estimate {
+	e := Estimate{Requests: int64(len(good))}
+	seen := slices.DeleteFunc(slices.Clone(good), func(m sample) bool { return m.first == 0 })
+	ttft := sorted(seen, (*sample).ttft)
+	e.TTFTMeanMS = mean(ttft) / nsPerMS
+	e.TTFTP50MS = float64(quantile(ttft, .5)) / nsPerMS
+	e.TTFTP90MS = float64(quantile(ttft, .9)) / nsPerMS
+	e.TTFTP99MS = float64(quantile(ttft, .99)) / nsPerMS
+	e.TTFTMaxMS = float64(quantile(ttft, 1)) / nsPerMS
+	if low, high := binomialRanks(.99, len(ttft)); low > 0 {
+		e.TTFTP99LowMS = float64(ttft[low-1]) / nsPerMS
+		if high > 0 {
+			e.TTFTP99HighMS = float64(ttft[high-1]) / nsPerMS
+		}
+	}
+	e2e := sorted(seen, (*sample).e2e)
+	e.E2EMeanMS = mean(e2e) / nsPerMS
+	e.E2EP50MS = float64(quantile(e2e, .5)) / nsPerMS
+	e.E2EP99MS = float64(quantile(e2e, .99)) / nsPerMS
+	many := slices.DeleteFunc(seen, func(m sample) bool { return m.tokens < 2 })
+	itl := sorted(many, func(m *sample) int64 { return (m.last - m.first) / (m.tokens - 1) })
+	e.ITLMeanMS = mean(itl) / nsPerMS
+	e.ITLP50MS = float64(quantile(itl, .5)) / nsPerMS
+	e.ITLP99MS = float64(quantile(itl, .99)) / nsPerMS
+	if s.gaps.TotalCount() > 0 {
+		e.GapP50MS = float64(s.gaps.ValueAtQuantile(50)) / nsPerMS
+		e.GapP99MS = float64(s.gaps.ValueAtQuantile(99)) / nsPerMS
+	}
+	return e
+}
+
+// rate fills what is divided by time.
+func (e *Estimate) rate(tokens, requests float64, over span) {
+	if over.length() <= 0 {
+		return
+	}
+	e.Seconds = float64(over.length()) / 1e9
+	e.OutputTokens = tokens
+	e.OutputTokPerSec = tokens / e.Seconds
+	e.RequestsPerSec = requests / e.Seconds
+}
+
+func sumTokens(samples []sample) int64 {
+	var n int64
+	for i := range samples {
+		n += samples[i].tokens
+	}
+	return n
+}
+
+// requestsIn counts OK requests, each with the fraction of it that lies inside:
+// whole requests would add the noise of the edges.
+func requestsIn(samples []sample, over span) float64 {
+	n := 0.0
+	for i := range samples {
+		m := &samples[i]
+		if d := m.end - m.sent; m.ok() && d > 0 {
+			n += float64(over.overlap(m)) / float64(d)
+		}
+	}
+	return n
+}
+
+// meanInFlight is throughput × mean residence of Little's law, both with the
+// fractions of requestsIn and over all outcomes.
+func meanInFlight(samples []sample, over span) float64 {
+	total := 0.0
+	for i := range samples {
+		total += float64(over.overlap(&samples[i]))
+	}
+	return total / float64(over.length())
+}
+
+func health(c *control, s *shard) Health {
+	var h Health
+	if wall := c.until - c.from; c.cpu != nil && wall > 0 {
+		h.CPUShare = float64(c.cpuUntil-c.cpuFrom) / float64(wall) / float64(runtime.GOMAXPROCS(0))
+	}
+	if s.kernel > 0 {
+		h.LagP50MS = float64(s.lags.ValueAtQuantile(50)) / nsPerMS
+		h.LagP99MS = float64(s.lags.ValueAtQuantile(99)) / nsPerMS
+		h.LagMaxMS = float64(s.maxLag) / nsPerMS
+		h.KernelTime = s.kernel >= s.reads-s.reads/100
+	}
+	if s.reads > 0 {
+		h.EventsPerRead = float64(s.events) / float64(s.reads)
+	}
+	return h
+}
+
+// oddities warns of what a number alone would hide.
+func oddities(good []sample, s *shard) []string {
+	var out []string
+	blind, bursts := 0, 0
+	for i := range good {
+		m := &good[i]
+		switch {
+		case m.first == 0:
+			blind++
+		case m.tokens > 16 && m.last-m.first < m.e2e()/100:
+			bursts++
+		}
+	}
+	if blind > 0 {
+		out = append(out, fmt.Sprintf("%d of %d answers had no visible token: they are missing from TTFT", blind, len(good)))
+	}
+	if 2*bursts > len(good) {
+		out = append(out, fmt.Sprintf("%d of %d answers came in one burst: something buffers the stream, TTFT and ITL are not the engine's", bursts, len(good)))
+	}
+	if s.deformed > 0 {
+		out = append(out, fmt.Sprintf("%d events were comments wrapped as data and were skipped", s.deformed))
+	}
+	if s.clamped > 0 {
+		out = append(out, fmt.Sprintf("%d gaps or lags above one hour were counted as one hour", s.clamped))
+	}
+	return out
+}

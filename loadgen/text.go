@@ -1,0 +1,37 @@
+package loadgen
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxText bounds what an error shows of a server's words.
+	maxText = 256
+	// maxBody bounds what is read of a body that is not a stream.
+	maxBody = 64 << 10
+)
+
+// cleanText makes server text fit for a log: no secret, no control
+// characters, bounded. The secret goes first, so that no cut leaves a part of
+// it.
+func cleanText(s, secret string) string {
+	if secret != "" {
+		s = strings.ReplaceAll(s, secret, "[redacted]")
+	}
+	s = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if len(s) <= maxText {
+		return s
+	}
+	cut := maxText
+	for !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + "…"
+}

@@ -1,0 +1,172 @@
+package loadgen
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/loadgen/internal/stream"
+)
+
+// maxChunks bounds the arrival times kept of one request.
+const maxChunks = 1 << 20
+
+// transcript gathers what one stream has said so far and judges it at its end.
+// It is reused: its slices belong to a worker.
+type transcript struct {
+	times  []int64 // arrivals of token-bearing chunks
+	events int64   // data events, [DONE] included
+	// What the stream says of its own end.
+	done           bool
+	seen, finished uint64 // bit per choice index, the last one for all above
+	// usage is the last object seen; loose is the sum of those that came
+	// alone, without a choice: llama.cpp sends one for each choice.
+	usage, loose stream.Tokens
+	hasUsage     bool
+	looseCount   int
+	malformed    int64
+	fault        Outcome
+	text         string
+}
+
+func (t *transcript) reset() { *t = transcript{times: t.times[:0]} }
+
+// over reports that nothing more is expected but the end of the body.
+func (t *transcript) over() bool { return t.done || t.fault != "" }
+
+// fail notes the first fault of a stream.
+func (t *transcript) fail(o Outcome, text string) {
+	if t.fault == "" {
+		t.fault, t.text = o, text
+	}
+}
+
+// event takes one event that arrived at the given time.
+func (t *transcript) event(ev stream.Event, at int64) {
+	if t.done {
+		return
+	}
+	if ev.Error {
+		t.fail(InBand, errorEventText(ev))
+		return
+	}
+	if len(ev.Data) == 0 {
+		return // a heartbeat of some relays
+	}
+	t.events++
+	kind := stream.Scan(ev.Data)
+	if kind == stream.Choices|stream.Token {
+		t.token(at)
+		t.seen |= 1
+		return
+	}
+	t.special(ev, kind, at)
+}
+
+func (t *transcript) token(at int64) {
+	if len(t.times) >= maxChunks {
+		t.fail(Protocol, "more than 1048576 chunks in one answer")
+		return
+	}
+	t.times = append(t.times, at)
+}
+
+// special handles everything but a plain token: once or twice a stream.
+func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
+	if string(ev.Data) == "[DONE]" {
+		t.done = true
+		return
+	}
+	if kind == stream.Choices {
+		t.seen |= 1
+		return
+	}
+	c, err := stream.Decode(ev.Data)
+	if err != nil {
+		t.notJSON(ev)
+		return
+	}
+	if c.Failed() {
+		t.fail(InBand, c.ErrText)
+	}
+	if c.Kind&stream.Token != 0 {
+		t.token(at)
+	}
+	for _, i := range c.Seen {
+		t.seen |= indexBit(i)
+	}
+	for _, i := range c.Finished {
+		t.finished |= indexBit(i)
+	}
+	if c.Kind&stream.Usage != 0 {
+		t.usage, t.hasUsage = c.Usage, true
+		if len(c.Seen) == 0 {
+			t.looseCount++
+			t.loose.Prompt += c.Usage.Prompt
+			t.loose.Completion += c.Usage.Completion
+		}
+	}
+}
+
+func indexBit(i int) uint64 { return 1 << uint(min(max(i, 0), 63)) }
+
+// notJSON judges a payload that no parser takes.
+func (t *transcript) notJSON(ev stream.Event) {
+	data := strings.TrimSpace(string(ev.Data[:min(len(ev.Data), 4*maxText)]))
+	lower := strings.ToLower(data)
+	switch {
+	case strings.HasPrefix(data, ":"):
+		t.malformed++ // a comment that a gateway wrapped as data
+	case strings.HasPrefix(lower, "error"):
+		t.fail(InBand, strings.TrimLeft(data[len("error"):], ": "))
+	case ev.AtEnd:
+		t.fail(Truncated, "the stream ended inside a chunk")
+	default:
+		t.fail(Protocol, "a chunk is not JSON: "+data)
+	}
+}
+
+// errorEventText finds the reason of an error event: in its data, else in a
+// comment, which is where Dynamo's frontend puts it.
+func errorEventText(ev stream.Event) string {
+	if len(ev.Data) > 0 {
+		if c, err := stream.Decode(ev.Data); err == nil && c.ErrText != "" {
+			return c.ErrText
+		}
+		return string(ev.Data)
+	}
+	if len(ev.Comment) > 0 {
+		return string(ev.Comment)
+	}
+	return "an error event without a reason"
+}
+
+// tokens are the usage of the whole answer.
+func (t *transcript) tokens() stream.Tokens {
+	if t.seen&^1 != 0 && t.looseCount > 1 {
+		return t.loose
+	}
+	return t.usage
+}
+
+// end judges the stream after its source ended with err. Neither a status nor
+// [DONE] makes a success: that needs usage, no error on the way, and a sign
+// that the answer was complete.
+func (t *transcript) end(err error) (Outcome, string) {
+	complete := t.done || errors.Is(err, io.EOF) && t.hasUsage && t.finished != 0 && t.finished == t.seen
+	switch {
+	case t.fault != "":
+		return t.fault, t.text
+	case errors.Is(err, stream.ErrTooLong):
+		return Protocol, err.Error()
+	case !complete && errors.Is(err, io.EOF):
+		return Truncated, "the stream ended without [DONE], or a finish_reason and usage"
+	case !complete:
+		return Truncated, "the connection broke inside the stream: " + err.Error()
+	case !t.hasUsage:
+		return Protocol, "no usage in the stream: the server ignores stream_options.include_usage"
+	case t.tokens().Completion <= 0 || t.tokens().Prompt < 0 || t.tokens().Completion > 1<<40 || t.tokens().Prompt > 1<<40:
+		return Protocol, "usage reports no output tokens, or an absurd number"
+	}
+	return OK, ""
+}
