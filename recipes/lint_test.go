@@ -55,7 +55,7 @@ func TestLint(t *testing.T) {
 		"both floors":          {lintClean(NameFloorPerGPU, `">= 1"`), "19:17 error both-floors, 19:17 warning per-gpu-name"},
 		"duplicate constraint": {lintClean(NameCeiling, `"<= 1"`), "19:17 error duplicate-constraint"},
 		"near name":            {lintClean("inference-thoughput", "x"), "19:17 error unknown-constraint"},
-		"case":                 {lintClean("inference-TTFT-p99", "x"), "19:17 warning unknown-constraint"},
+		"case":                 {lintClean("inference-TTFT-p99", "x"), "19:17 error unknown-constraint"},
 		"far name":             {lintClean("site-local", "x"), "19:17 warning unknown-constraint"},
 		"other known name":     {lintClean("nccl-all-reduce-bw", `">= 300"`), ""},
 		"no model":             {replaced("Qwen/Qwen3-8B", `""`), "15:17 warning no-model"},

@@ -1,6 +1,9 @@
 package recipes
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // knownNames are the constraints that AICR's performance checks read.
 func knownNames() []string {
@@ -13,11 +16,11 @@ func knownNames() []string {
 
 func isKnown(name string) bool { return slices.Contains(knownNames(), name) }
 
-// nearest is the known name within three typing mistakes, "" when none is.
+// nearest is the known name within three typing mistakes in any case, "" when none is.
 func nearest(name string) string {
 	best, at := 4, ""
 	for _, k := range knownNames() {
-		if d := distance(name, k, best); d < best {
+		if d := distance(strings.ToLower(name), k, best); d < best {
 			best, at = d, k
 		}
 	}

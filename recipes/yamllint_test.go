@@ -36,7 +36,7 @@ func yamllint(src string) map[string]int {
 			continue
 		}
 		blanks = 0
-		if regexp.MustCompile(`(^|\s)#[^\s#]`).MatchString(l) && !strings.Contains(l, `"`) {
+		if m := regexp.MustCompile(`^(?:[^#"']*\s)?#(.?)`).FindStringSubmatch(l); m != nil && strings.Trim(m[1], " #") != "" {
 			found["comments"]++
 		}
 		if regexp.MustCompile(`[\[\{] {2,}| {2,}[\]\}]`).MatchString(l) {
