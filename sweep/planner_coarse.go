@@ -106,9 +106,10 @@ func (t *tape) past(n int) (past, usable int) {
 
 // overloaded: the run alone shows that the server cannot hold the level.
 func overloaded(r Run) bool {
-	all := r.Result.Measured
-	if float64(all.Bad()) > stopErrorShare*float64(all.Total()) {
-		return true
+	for _, o := range []loadgen.Outcomes{r.Result.Measured, r.Result.All} {
+		if float64(o.Bad()) > stopErrorShare*float64(o.Total()) {
+			return true
+		}
 	}
 	// A capped run that measured nothing: not even one wave fits into the time.
 	return r.Result.Capped && r.Result.Window.Requests == 0

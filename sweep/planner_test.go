@@ -1,49 +1,289 @@
 package sweep
 
 import (
+	"encoding/json"
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/knee/kneetest"
+	"github.com/perfsweep/perfsweep/loadgen"
 )
 
-func TestTmp(t *testing.T) {
-	for _, f := range []kneetest.Family{"A", "B", "B2", "C", "H", "P", "S", "E", "F"} {
-		total, half, past, has, maxRuns := 0, 0, 0, 0, 0
-		reasons := map[string]int{}
-		const trials = 12
-		for seed := range uint64(trials) {
-			rng := rand.New(rand.NewPCG(seed, 5))
-			c := kneetest.New(f, rng)
-			w := newWorld(c, .03, seed)
-			runs, d := w.play(t, DefaultPlan(Standard))
-			total += len(runs)
-			maxRuns = max(maxRuns, len(runs))
-			fit := fitOf(DefaultPlan(Standard), runs)
-			if d.Point.ConcurrencyPerGPU > 0 {
-				has++
-			} 
-			reasons[string(fit.Status)+"/"+d.Point.Bound]++
-			if c.Past(float64(d.Point.ConcurrencyPerGPU)) {
-				past++
-			}
-			if fit.Knee > 0 && math.Abs(math.Log2(fit.Knee/c.Knee(.2))) <= .5 {
-				half++
-			}
-		}
-		t.Logf("%s avg %.1f max %d half %d/%d op %d past %d %v", f, float64(total)/trials, maxRuns, half, trials, has, past, reasons)
+// trials is the number of curves a law is tried on; `make accept` tries more.
+func trials(few, many int) uint64 {
+	if os.Getenv("PERFSWEEP_ACCEPT") != "" {
+		return uint64(many)
 	}
+	return uint64(few)
+}
+
+func confirmPlan() Plan {
 	p := DefaultPlan(Standard)
 	p.Confirm = true
-	for seed := range uint64(20) {
-		w := newWorld(kneetest.GB300(210), .03, seed)
-		runs, d := w.play(t, p)
-		t.Logf("%d runs %d: %s", seed, len(runs), d.Reason)
-		if seed == 0 {
-			for _, r := range runs {
-				t.Log(r.Seq, r.Step.ConcurrencyPerGPU, r.Step.Kind, r.Step.Purpose, r.Step.Why)
+	return p
+}
+
+// TestSearch: knee.md A4, A6 and A7 on adaptive sweeps at 3 % noise.
+func TestSearch(t *testing.T) {
+	families := []kneetest.Family{
+		kneetest.Smooth, kneetest.LinearCap, kneetest.BatchCap, kneetest.Collapse,
+		kneetest.TwoStage, kneetest.SoftCap, kneetest.Sigmoid,
+	}
+	var sweeps, runsMade, half, oneStep, past int
+	for _, f := range families {
+		for seed := range trials(10, 100) {
+			w := newWorld(kneetest.New(f, rand.New(rand.NewPCG(seed, 5))), 0.03, seed)
+			runs, d := w.play(t, DefaultPlan(Standard))
+			sweeps++
+			runsMade += len(runs)
+			if len(runs) > 40 {
+				t.Errorf("%s seed %d: %d runs", f, seed, len(runs))
+			}
+			if fit := fitOf(DefaultPlan(Standard), runs); fit.Knee > 0 {
+				off := math.Abs(math.Log2(fit.Knee / w.curve.Knee(0.2)))
+				if off <= 0.5 {
+					half++
+				}
+				if off <= 1 {
+					oneStep++
+				}
+			}
+			if w.curve.Past(float64(d.Point.ConcurrencyPerGPU)) {
+				past++
+				t.Logf("%s seed %d: operating point %d past the edge %.0f", f, seed, d.Point.ConcurrencyPerGPU, w.curve.Edge)
 			}
 		}
 	}
+	n := float64(sweeps)
+	t.Logf("%d sweeps: %.1f runs, ±½ octave %.3f, ±1 %.3f, past the edge %d", sweeps, float64(runsMade)/n, float64(half)/n, float64(oneStep)/n, past)
+	if float64(runsMade)/n > 20 {
+		t.Errorf("%.1f runs on average, want ≤ 20", float64(runsMade)/n)
+	}
+	if float64(half)/n < 0.90 || float64(oneStep)/n < 0.95 {
+		t.Errorf("knee within half an octave in %.3f (want ≥ .90), within one in %.3f (want ≥ .95)", float64(half)/n, float64(oneStep)/n)
+	}
+	if float64(past)/n > 0.01 {
+		t.Errorf("%d of %d operating points are past the edge", past, sweeps)
+	}
+}
+
+// TestGB300: O-3 with an edge of 210; the whole calibration ends at 128.
+func TestGB300(t *testing.T) {
+	for seed := range trials(20, 100) {
+		runs, d := newWorld(kneetest.GB300(210), 0.03, seed).play(t, confirmPlan())
+		if d.Point.ConcurrencyPerGPU != 128 || !d.Point.Healthy || d.Point.Basis != "knee" {
+			t.Errorf("seed %d: %+v after %d runs: %s", seed, d.Point, len(runs), d.Reason)
+		}
+	}
+}
+
+func TestGB300EdgeBelow(t *testing.T) {
+	for seed := range trials(10, 100) {
+		_, d := newWorld(kneetest.GB300(150), 0.03, seed).play(t, confirmPlan())
+		if n := d.Point.ConcurrencyPerGPU; n > 128 {
+			t.Errorf("seed %d: %d per GPU with an edge of 150", seed, n)
+		}
+	}
+}
+
+func TestSearchWithoutAKnee(t *testing.T) {
+	for seed := range trials(5, 50) {
+		rising := kneetest.New(kneetest.Rising, rand.New(rand.NewPCG(seed, 9)))
+		_, d := newWorld(rising, 0.03, seed).play(t, DefaultPlan(Standard))
+		if d.Point.ConcurrencyPerGPU != 384 || d.Point.Basis != "lower_bound" {
+			t.Errorf("rising, seed %d: %+v", seed, d.Point)
+		}
+		flat := kneetest.New(kneetest.Flat, rand.New(rand.NewPCG(seed, 9)))
+		runs, d := newWorld(flat, 0.03, seed).play(t, DefaultPlan(Standard))
+		if d.Point.ConcurrencyPerGPU != 0 || !strings.Contains(d.Reason, "does not rise") {
+			t.Errorf("flat, seed %d: %+v: %s", seed, d.Point, d.Reason)
+		}
+		if low := viewOf(runs).levels()[0]; low != 1 {
+			t.Errorf("flat, seed %d: the lowest level is %d, a rise below it was not looked for", seed, low)
+		}
+	}
+}
+
+// TestReplay: at every point of a campaign, the planner asks for the run that
+// was made next, whether or not the runs went through a journal.
+func TestReplay(t *testing.T) {
+	plans := map[string]Plan{"search": confirmPlan(), "prove": confirmPlan(), "check": DefaultPlan(Quick), "levels": confirmPlan()}
+	for name, p := range plans {
+		switch name {
+		case "prove":
+			p.Point = 64
+		case "check":
+			p.Check, p.Point = true, 64
+		case "levels":
+			p.Levels = []int{4, 10, 20, 40, 80, 160, 320}
+		}
+		w := newWorld(kneetest.GB300(210), 0.05, 3)
+		w.judge = everyNth(4, "V6") // retries and failed attempts belong to it
+		runs, last := w.play(t, p)
+		raw, err := json.Marshal(runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back []Run
+		if err := json.Unmarshal(raw, &back); err != nil {
+			t.Fatal(err)
+		}
+		find := remember(knee.Find)
+		for i := range runs {
+			if d := nextStep(p, back[:i], find); d.Done || d.Step != runs[i].Step {
+				t.Fatalf("%s: after %d runs the planner wants %+v, live it was %+v", name, i, d, runs[i].Step)
+			}
+		}
+		if d := NextStep(p, back); !reflect.DeepEqual(d, last) {
+			t.Errorf("%s: the last word is %+v, live it was %+v", name, d, last)
+		}
+		if d := NextStep(p, back[:len(back)/2]); d.Done || d.Step != runs[len(back)/2].Step {
+			t.Errorf("%s: without the memo the planner wants %+v", name, d)
+		}
+	}
+}
+
+// everyNth fails each nth run on a gate.
+func everyNth(n int, gate string) func(*Run) {
+	return func(r *Run) {
+		if r.Seq%n == 0 {
+			r.Violations = []Violation{{Gate: gate}}
+		}
+	}
+}
+
+// TestSweepIsThePrefixOfACalibration: a journal that sweep finished is one
+// that calibrate goes on with.
+func TestSweepIsThePrefixOfACalibration(t *testing.T) {
+	w := newWorld(kneetest.GB300(210), 0.03, 8)
+	runs, _ := w.play(t, DefaultPlan(Standard))
+	d := NextStep(confirmPlan(), runs)
+	if d.Done || d.Step.Purpose != Confirm || d.Step.Kind != loadgen.Gate {
+		t.Errorf("after the sweep comes %+v", d)
+	}
+}
+
+func TestMedianRunsPerLevel(t *testing.T) {
+	runs, _ := newWorld(kneetest.GB300(210), 0.03, 1).play(t, DefaultPlan(Standard))
+	v := viewOf(runs)
+	for _, n := range v.levels() {
+		if len(v.valid[n]) < 2 {
+			t.Errorf("%d per GPU has %d valid runs", n, len(v.valid[n]))
+		}
+	}
+	if stopped := v.levels()[len(v.levels())-1]; stopped != 256 {
+		t.Errorf("the ascending pass ended at %d, want the collapse at 256", stopped)
+	}
+}
+
+func TestUnstableEnvironments(t *testing.T) {
+	w := newWorld(kneetest.GB300(210), 0.03, 1)
+	w.judge = everyNth(1, "V6")
+	runs, d := w.play(t, confirmPlan())
+	if len(runs) > 6 || d.Point.ConcurrencyPerGPU != 0 || !strings.Contains(d.Reason, "unstable") {
+		t.Errorf("all runs stall: %d runs, %+v", len(runs), d)
+	}
+
+	// Two stalled attempts at the operating point refuse, one does not.
+	for stalls, healthy := range []bool{true, true, false} {
+		w := newWorld(kneetest.GB300(210), 0.03, 1)
+		left := stalls
+		w.judge = func(r *Run) {
+			if r.Step.Purpose == Confirm && left > 0 {
+				left--
+				r.Violations = []Violation{{Gate: "V6"}}
+			}
+		}
+		runs, d := w.play(t, confirmPlan())
+		if d.Point.Healthy != healthy {
+			t.Errorf("%d stalled attempts: %+v", stalls, d)
+		}
+		if last := runs[len(runs)-1]; !healthy && (last.Step.Kind != loadgen.Gate || !strings.Contains(d.Reason, "unstable")) {
+			t.Errorf("the second stall did not end it: %+v", d)
+		}
+	}
+}
+
+// TestValidLookingStalls: stalls that no run gate sees split levels or lose the
+// point; what is accepted is hardly ever degraded (A10).
+func TestValidLookingStalls(t *testing.T) {
+	n, flagged, degraded := trials(30, 200), 0, 0
+	for seed := range n {
+		rng := rand.New(rand.NewPCG(seed, 6))
+		w := newWorld(kneetest.New(kneetest.BatchCap, rng), 0.03, seed)
+		w.stalls = kneetest.NewStalls(rng, 1.0/3)
+		runs, d := w.play(t, confirmPlan())
+		if !d.Point.Healthy {
+			flagged++
+			continue
+		}
+		op := d.Point.ConcurrencyPerGPU
+		if viewOf(runs).x(op) < 0.9*w.curve.X(float64(op)) {
+			degraded++
+		}
+	}
+	t.Logf("%d campaigns with a third of the runs stalled: %d refused by the planner, %d accepted and degraded", n, flagged, degraded)
+	if flagged == 0 || float64(degraded) > 0.05*float64(n) {
+		t.Errorf("%d of %d refused, %d accepted although degraded", flagged, n, degraded)
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	p := confirmPlan()
+	p.MaxRuns = 9
+	runs, d := newWorld(kneetest.GB300(210), 0.03, 1).play(t, p)
+	if len(runs) != 9 || d.Point.Healthy || !strings.Contains(d.Reason, "9 runs") || d.Point.ConcurrencyPerGPU == 0 {
+		t.Errorf("%d runs: %+v", len(runs), d)
+	}
+	p = confirmPlan()
+	p.MaxWall = 400 * time.Second // a run of world takes 40 s
+	runs, d = newWorld(kneetest.GB300(210), 0.03, 1).play(t, p)
+	if len(runs) != 10 || d.Point.Healthy || !strings.Contains(d.Reason, "time limit") {
+		t.Errorf("%d runs: %+v", len(runs), d)
+	}
+	// A larger budget goes on where the smaller one ended.
+	p.MaxWall = 0
+	if d := NextStep(p, runs); d.Done {
+		t.Errorf("with more time: %+v", d)
+	}
+}
+
+func TestFixedLevels(t *testing.T) {
+	p := DefaultPlan(Standard)
+	p.Levels = []int{8, 20, 40, 80, 160, 320}
+	runs, d := newWorld(kneetest.GB300(210), 0.03, 1).play(t, p)
+	v := viewOf(runs)
+	if got := v.levels(); !slices.Equal(got, p.Levels) {
+		t.Errorf("levels %v, want %v only", got, p.Levels)
+	}
+	if len(runs) != 2*len(p.Levels) {
+		t.Errorf("%d runs, want two passes", len(runs))
+	}
+	if !d.Point.Measure || d.Point.Healthy {
+		t.Errorf("a point between given levels is not measured: %+v", d.Point)
+	}
+	p.Levels, p.Confirm = []int{256}, true
+	if _, d := newWorld(kneetest.GB300(210), 0.03, 1).play(t, p); d.Point.ConcurrencyPerGPU != 0 {
+		t.Errorf("a single level gives a point: %+v", d.Point)
+	}
+}
+
+func TestInvalidPlanIsDone(t *testing.T) {
+	if d := NextStep(Plan{}, nil); !d.Done || !strings.Contains(d.Reason, "not valid") {
+		t.Errorf("%+v", d)
+	}
+}
+
+func ExampleNextStep() {
+	d := NextStep(DefaultPlan(Standard), nil)
+	fmt.Printf("%d per GPU, %s: %s\n", d.Step.ConcurrencyPerGPU, d.Step.Kind, d.Step.Why)
+	// Output: 8 per GPU, steady: ascending in powers of two, to see where throughput stops rising
 }

@@ -31,13 +31,10 @@ const (
 // V3 and V5 look at steady runs only: a gate run starts and drains in the open,
 // so neither Little's law nor a level throughput can be asked of it.
 func Validate(r loadgen.Result, w loadgen.WorkloadSpec, medianRatio, sloMaxTTFTMS float64) []Violation {
-	if r.Measured.Total() == 0 {
-		return []Violation{{
-			Gate: "V2", Observed: "no measured request", Threshold: "at least one",
-			Remedy: "raise the run's time limit, or lower the concurrency until a request fits into it",
-		}}
-	}
 	out := checkOutcomes(r)
+	if r.Measured.Total() == 0 {
+		return out // there is nothing else to look at
+	}
 	if v := checkLength(r, w, medianRatio); v != nil {
 		out = append(out, *v)
 	}
@@ -93,6 +90,11 @@ func checkOutcomes(r loadgen.Result) []Violation {
 		}
 	}
 	switch {
+	case r.Measured.Total() == 0:
+		return []Violation{{
+			Gate: "V2", Observed: "no measured request", Threshold: "at least one",
+			Remedy: "raise the run's time limit, or lower the concurrency until a request fits into it",
+		}}
 	case r.Stopped == "cancelled":
 		return []Violation{{Gate: "V2", Observed: "the run was cancelled", Threshold: limit, Remedy: "run it again"}}
 	case r.Kind == loadgen.Gate && r.Capped:

@@ -1,0 +1,331 @@
+package sweep
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+func sameRuns(t *testing.T, got, want []Run) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d runs, want %d", len(got), len(want))
+	}
+	for i := range want {
+		a, errA := json.Marshal(got[i])
+		b, errB := json.Marshal(want[i])
+		if errA != nil || errB != nil || !bytes.Equal(a, b) {
+			t.Fatalf("run %d (%v, %v):\n%s\nwant\n%s", i+1, errA, errB, a, b)
+		}
+	}
+}
+
+func head() Curve {
+	return Curve{
+		Fingerprint: Fingerprint{GPUs: 2, Model: "m", Labels: map[string]string{"image": "sha256:1"}},
+		Plan:        DefaultPlan(Standard), Preflight: loadgen.Preflight{Model: "m", OutputTokens: 3},
+	}
+}
+
+func someRuns(n int) []Run {
+	runs := make([]Run, n)
+	for i := range runs {
+		runs[i] = Run{Seq: i + 1, Step: Step{ConcurrencyPerGPU: 8 << i, Kind: loadgen.Steady, Purpose: Coarse, Why: "a \"why\"\nin two lines"}}
+	}
+	return runs
+}
+
+// write makes a journal and returns its path and bytes.
+func write(t *testing.T, runs []Run) (string, []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	j, err := CreateJournal(path, head())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, raw
+}
+
+func TestJournalRoundTrip(t *testing.T) {
+	runs := someRuns(3)
+	path, raw := write(t, runs)
+	if !bytes.HasPrefix(raw, []byte(headerStart)) {
+		t.Errorf("a journal begins with %.40q", raw)
+	}
+	c, err := ReadJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameRuns(t, c.Runs, runs)
+	if d := c.Fingerprint.Diff(head().Fingerprint); len(d) > 0 {
+		t.Error(d)
+	}
+	if d := c.Plan.Diff(head().Plan); len(d) > 0 || c.Preflight.OutputTokens != 3 {
+		t.Error(d, c.Preflight)
+	}
+}
+
+// TestTornJournal cuts a journal at every byte, as a killed writer may: the
+// whole lines before the cut are all there, and a resumed journal goes on
+// behind them.
+func TestTornJournal(t *testing.T) {
+	runs := someRuns(3)
+	_, raw := write(t, runs)
+	header := bytes.IndexByte(raw, '\n') + 1
+	path := filepath.Join(t.TempDir(), "torn")
+	for cut := range len(raw) + 1 {
+		if err := os.WriteFile(path, raw[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := ReadJournal(path)
+		if cut < header {
+			if !errors.Is(err, ErrEmptyJournal) {
+				t.Fatalf("cut at %d, inside the header: %v", cut, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("cut at %d: %v", cut, err)
+		}
+		whole := bytes.Count(raw[:cut], []byte("\n")) - 1
+		sameRuns(t, c.Runs, runs[:whole])
+		if cut%17 != 0 && cut != len(raw) {
+			continue // resuming syncs, which takes its time
+		}
+		j, c, err := ResumeJournal(path)
+		if err != nil {
+			t.Fatalf("resume at %d: %v", cut, err)
+		}
+		sameRuns(t, c.Runs, runs[:whole])
+		for _, r := range runs[whole:] {
+			if err := j.Append(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := j.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if again, err := os.ReadFile(path); err != nil || !bytes.Equal(again, raw) {
+			t.Fatalf("cut at %d and resumed: %v, the bytes differ from the uninterrupted journal", cut, err)
+		}
+	}
+}
+
+func TestCreateJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	for _, c := range []struct {
+		content string
+		ok      bool
+	}{
+		{"", true},
+		{`{"type":"ca`, true},
+		{`{"type":"campaign","schema_version":1,"fin`, true},
+		{"{", true},
+		{"notes of mine", false},
+		{"{\"type\":\"campaign\"}\n", false},
+		{"\n", false},
+	} {
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, err := CreateJournal(path, head())
+		if (err == nil) != c.ok {
+			t.Errorf("over %q: %v", c.content, err)
+		}
+		if err == nil {
+			if back, err := ReadJournal(path); err != nil || len(back.Runs) != 0 {
+				t.Errorf("over %q: %v", c.content, err)
+			}
+			_ = j.Close()
+			continue
+		}
+		if left, _ := os.ReadFile(path); string(left) != c.content {
+			t.Errorf("refused, but %q became %q", c.content, left)
+		}
+	}
+	if _, err := CreateJournal(filepath.Join(path, "x"), head()); err == nil {
+		t.Error("a journal inside a file")
+	}
+	if _, err := ReadJournal(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing journal: %v", err)
+	}
+}
+
+func TestDamagedJournal(t *testing.T) {
+	_, raw := write(t, someRuns(3))
+	lines := strings.SplitAfter(string(raw), "\n")[:4]
+	join := func(l ...string) string { return strings.Join(l, "") }
+	for _, c := range []struct {
+		name, content, want string
+	}{
+		{"no journal", "hello\nworld\n", ":1: this is not a perfsweep journal"},
+		{"no journal, one line", "hello", ":1: this is not a perfsweep journal"},
+		{"another kind first", lines[1], ":1: this is not a perfsweep journal"},
+		{"newer", strings.Replace(lines[0], `"schema_version":1`, `"schema_version":2`, 1), ":1: schema version 2 is newer"},
+		{"no version", strings.Replace(lines[0], `"schema_version":1,`, ``, 1), ":1: schema version 0"},
+		{"bad plan", strings.Replace(lines[0], `"repeats":2`, `"repeats":-2`, 1), ":1: damaged header"},
+		{"no GPUs", strings.Replace(lines[0], `"gpus":2`, `"gpus":0`, 1), ":1: damaged header"},
+		{"a line half gone", join(lines[0], lines[1][:40], "\n", lines[2]), ":2: damaged run"},
+		{"an empty line", join(lines[0], "\n", lines[1]), ":2: damaged run"},
+		{"a line lost", join(lines[0], lines[2]), ":2: run 2 where run 1"},
+		{"a line doubled", join(lines[0], lines[1], lines[1]), ":3: run 1 where run 2"},
+		{"two headers", join(lines[0], lines[0]), ":2: a line of type"},
+		{"concurrency 0", join(lines[0], strings.Replace(lines[1], `"concurrency_per_gpu":8`, `"concurrency_per_gpu":0`, 1)), ":2: run 1 at 0"},
+		{"unknown kind", join(lines[0], strings.Replace(lines[1], `"kind":"steady"`, `"kind":"x"`, 1)), ":2: run 1 is of unknown kind"},
+		{"wrong type of a field", join(lines[0], strings.Replace(lines[1], `"seq":1`, `"seq":"1"`, 1)), ":2: damaged run"},
+		{"endless line", join(lines[0], strings.Repeat("x", maxLine+1)), ":2: the line is longer"},
+	} {
+		path := filepath.Join(t.TempDir(), "j")
+		if err := os.WriteFile(path, []byte(c.content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadJournal(path); err == nil || !strings.Contains(err.Error(), path+c.want) {
+			t.Errorf("%s: read: %v, want %q", c.name, err, c.want)
+		}
+		if _, _, err := ResumeJournal(path); err == nil {
+			t.Errorf("%s: resumed", c.name)
+		}
+		if left, _ := os.ReadFile(path); string(left) != c.content {
+			t.Errorf("%s: a refused journal was changed", c.name)
+		}
+	}
+}
+
+// TestBlocksOfZeros: a disk that lost power may leave a line of zeros.
+func TestBlocksOfZeros(t *testing.T) {
+	runs := someRuns(3)
+	path, raw := write(t, runs)
+	for _, tail := range []string{"\x00\x00\x00", "\x00\x00\x00\n", "{\"type\":\"run\",\n"} {
+		if err := os.WriteFile(path, append(bytes.Clone(raw), tail...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		j, c, err := ResumeJournal(path)
+		if err != nil {
+			t.Fatalf("%q at the end: %v", tail, err)
+		}
+		sameRuns(t, c.Runs, runs)
+		_ = j.Close()
+		if left, _ := os.ReadFile(path); !bytes.Equal(left, raw) {
+			t.Errorf("%q was not cut off", tail)
+		}
+	}
+}
+
+func TestTwoWriters(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j, err := CreateJournal(path, head())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := ResumeJournal(path); err == nil || !strings.Contains(err.Error(), "another process") {
+		t.Errorf("a second writer: %v", err)
+	}
+	if _, err := CreateJournal(path, head()); err == nil {
+		t.Error("a second creator")
+	}
+	if _, err := ReadJournal(path); err != nil {
+		t.Errorf("a reader beside the writer: %v", err)
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, _, err = ResumeJournal(path)
+	if err != nil {
+		t.Fatalf("after the writer closed: %v", err)
+	}
+	_ = j.Close()
+}
+
+func TestAppendRefusesWhatCannotBeRead(t *testing.T) {
+	path, raw := write(t, nil)
+	j, _, err := ResumeJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	nan := someRuns(1)[0]
+	nan.Result.Window.OutputTokPerSec = nan0()
+	if err := j.Append(nan); err == nil {
+		t.Error("a NaN was written")
+	}
+	long := someRuns(1)[0]
+	long.Result.Warnings = []string{strings.Repeat("x", maxLine)}
+	if err := j.Append(long); err == nil {
+		t.Error("a line was written that cannot be read")
+	}
+	if left, _ := os.ReadFile(path); !bytes.Equal(left, raw) {
+		t.Error("a refused line left something behind")
+	}
+	if err := j.Append(someRuns(1)[0]); err != nil {
+		t.Errorf("after refusals: %v", err)
+	}
+	// A closed file stands for a disk that fails: nothing is glued to half a line.
+	_ = j.f.Close()
+	if err := j.Append(someRuns(1)[0]); err == nil {
+		t.Fatal("a write to a closed file succeeded")
+	}
+	if err := j.Append(someRuns(1)[0]); err == nil || !strings.Contains(err.Error(), "cannot be continued") {
+		t.Errorf("after a failed write: %v", err)
+	}
+}
+
+func nan0() float64 { var z float64; return z / z }
+
+func FuzzReadJournal(f *testing.F) {
+	dir := f.TempDir()
+	j, err := CreateJournal(filepath.Join(dir, "seed"), head())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, r := range someRuns(2) {
+		if err := j.Append(r); err != nil {
+			f.Fatal(err)
+		}
+	}
+	_ = j.Close()
+	raw, err := os.ReadFile(filepath.Join(dir, "seed"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add(raw[:len(raw)-9])
+	f.Add([]byte(headerStart))
+	f.Add([]byte("{}\n{}\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, good, err := readJournal(bytes.NewReader(data), "fuzz")
+		if err != nil {
+			return
+		}
+		if good > int64(len(data)) || good == 0 {
+			t.Fatalf("%d of %d bytes are whole lines", good, len(data))
+		}
+		again, all, err := readJournal(bytes.NewReader(data[:good]), "fuzz")
+		if err != nil || all != good {
+			t.Fatalf("what was cut off was needed: %v", err)
+		}
+		sameRuns(t, again.Runs, c.Runs)
+		// Whatever a journal says, planning on must not panic.
+		p := c.Plan
+		p.MaxRuns = min(p.MaxRuns, 40)
+		nextStep(p, c.Runs, remember(cheapFit))
+	})
+}

@@ -1,0 +1,147 @@
+//go:build unix
+
+package sweep
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/perfsweep/perfsweep/knee"
+)
+
+// childJournal names the journal that a re-executed test binary writes.
+const childJournal = "PERFSWEEP_TEST_JOURNAL"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(childJournal); path != "" {
+		if err := writeCampaign(path); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// writeCampaign is what a command does: create or resume, and go on. It says
+// so when a run has been recorded.
+func writeCampaign(path string) error {
+	made := 0
+	c := campaign(nil, &made)
+	j, curve, err := ResumeJournal(path)
+	switch {
+	case errors.Is(err, ErrEmptyJournal), errors.Is(err, os.ErrNotExist):
+		if j, err = CreateJournal(path, c.Curve); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	default:
+		c.Curve = curve
+	}
+	c.Journal = j
+	c.Notify = func(e Event) { fmt.Println(e.Done) }
+	if _, err := c.Run(context.Background()); err != nil {
+		return err
+	}
+	return j.Close()
+}
+
+// TestKilledWriter kills a campaign -9 again and again, cuts its journal
+// within a line, and resumes it: nothing is lost, nothing is made twice.
+func TestKilledWriter(t *testing.T) {
+	made := 0
+	whole := campaign(t, &made)
+	if _, err := whole.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	rng := rand.New(rand.NewPCG(1, 2))
+	killed := 0
+	for killed < 20 && startAndKill(t, path, rng.IntN(3), time.Duration(rng.IntN(1000))*time.Microsecond) {
+		killed++
+		c, err := ReadJournal(path)
+		if err != nil && !errors.Is(err, ErrEmptyJournal) && !errors.Is(err, os.ErrNotExist) {
+			t.Fatalf("after kill %d: %v", killed, err)
+		}
+		sameRuns(t, c.Runs, whole.Curve.Runs[:len(c.Runs)])
+		if info, err := os.Stat(path); err == nil && killed == 10 {
+			if err := os.Truncate(path, max(info.Size()-25, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Logf("%d writers killed", killed)
+	if killed < 10 {
+		t.Fatalf("only %d writers were killed before the campaign was done", killed)
+	}
+	if startAndKill(t, path, 1<<30, 0) {
+		t.Fatal("the last writer was killed")
+	}
+	c, err := ReadJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameRuns(t, c.Runs, whole.Curve.Runs)
+	if a, b := c.Fit(), whole.Curve.Fit(); a.Knee != b.Knee || a.KneeLow != b.KneeLow || a.Status != b.Status {
+		t.Errorf("the knee of the resumed journal is %v %s, of the uninterrupted one %v %s", a.Knee, a.Status, b.Knee, b.Status)
+	}
+}
+
+// startAndKill runs a child, kills it after it has spoken a few times and a
+// little later, and reports whether it was killed.
+func startAndKill(t *testing.T, path string, lines int, later time.Duration) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childJournal+"="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := bufio.NewScanner(out)
+	for range lines {
+		if !said.Scan() {
+			break
+		}
+	}
+	if lines < 1<<20 {
+		time.AfterFunc(later, func() { _ = cmd.Process.Kill() })
+	}
+	_, _ = io.Copy(io.Discard, out)
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &exit) && exit.ExitCode() == -1 && ctx.Err() == nil:
+		return true
+	}
+	t.Fatalf("the writer failed by itself: %v", err)
+	return false
+}
+
+// cheapFit stands in for knee.Find where only the planner is under test.
+func cheapFit(runs []knee.Run, _ knee.Options) knee.Fit {
+	best := knee.Fit{Status: knee.Insufficient}
+	for _, r := range runs {
+		if float64(r.ConcurrencyPerGPU) > best.Knee {
+			best = knee.Fit{Status: knee.Knee, Knee: float64(r.ConcurrencyPerGPU), KneeLow: 1}
+		}
+	}
+	return best
+}
