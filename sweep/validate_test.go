@@ -36,31 +36,17 @@ func healthyRun(kind loadgen.RunKind) loadgen.Result {
 
 var eos, noEOS = loadgen.WorkloadSpec{}, loadgen.WorkloadSpec{IgnoreEOS: true}
 
-// TestGates breaks one thing at a time: only its gate fires, and just inside
-// the threshold none does.
-func TestGates(t *testing.T) {
-	const usual = 30.0 / 32
-	set := func(from, to int, v float64) func(*loadgen.Result) {
-		return func(r *loadgen.Result) {
-			for i := from; i < to; i++ {
-				r.Series[i] = v
-			}
-		}
-	}
-	drift := func(share float64) func(*loadgen.Result) {
-		return func(r *loadgen.Result) {
-			for i := range r.Series {
-				r.Series[i] = 500*(1+share*(float64(i)/120-0.5)) + float64(i%2)
-			}
-		}
-	}
-	for _, c := range []struct {
-		name   string
-		kind   loadgen.RunKind
-		spec   loadgen.WorkloadSpec
-		change func(*loadgen.Result)
-		gate   string // "" = none
-	}{
+// gateCase breaks one thing of a healthy run.
+type gateCase struct {
+	name   string
+	kind   loadgen.RunKind
+	spec   loadgen.WorkloadSpec
+	change func(*loadgen.Result)
+	gate   string // the only gate that may fire, "" = none
+}
+
+func outcomeCases() []gateCase {
+	return []gateCase{
 		{"healthy", loadgen.Steady, eos, func(*loadgen.Result) {}, ""},
 		{"healthy", loadgen.Gate, eos, func(*loadgen.Result) {}, ""},
 
@@ -86,7 +72,25 @@ func TestGates(t *testing.T) {
 		{"Little just inside", loadgen.Steady, eos, func(r *loadgen.Result) { r.Health.LittleResidual = 0.099 }, ""},
 		{"Little not measured", loadgen.Steady, eos, func(r *loadgen.Result) { r.Health.LittleMeasured = false }, "V3"},
 		{"Little of a gate run", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LittleResidual = 0.5 }, ""},
+	}
+}
 
+func streamCases() []gateCase {
+	set := func(from, to int, v float64) func(*loadgen.Result) {
+		return func(r *loadgen.Result) {
+			for i := from; i < to; i++ {
+				r.Series[i] = v
+			}
+		}
+	}
+	drift := func(share float64) func(*loadgen.Result) {
+		return func(r *loadgen.Result) {
+			for i := range r.Series {
+				r.Series[i] = 500*(1+share*(float64(i)/120-0.5)) + float64(i%2)
+			}
+		}
+	}
+	return []gateCase{
 		{"longer than usual", loadgen.Steady, eos, func(r *loadgen.Result) { r.OutputTokensPerRequest = 30.7 }, "V4"},
 		{"longer, just inside", loadgen.Steady, eos, func(r *loadgen.Result) { r.OutputTokensPerRequest = 30.5 }, ""},
 		{"shorter than requested", loadgen.Gate, noEOS, func(r *loadgen.Result) { r.OutputTokensPerRequest = 31.3 }, "V4"},
@@ -123,7 +127,14 @@ func TestGates(t *testing.T) {
 		{"lag not measured", loadgen.Gate, eos, func(r *loadgen.Result) {
 			r.Health.LagP99MS, r.Health.KernelTime = 99, false
 		}, ""},
-	} {
+	}
+}
+
+// TestGates breaks one thing at a time: only its gate fires, and just inside
+// the threshold none does.
+func TestGates(t *testing.T) {
+	const usual = 30.0 / 32
+	for _, c := range append(outcomeCases(), streamCases()...) {
 		r := healthyRun(c.kind)
 		c.change(&r)
 		var got []string
