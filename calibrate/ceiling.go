@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/recipes"
 )
 
 const (
@@ -37,14 +38,14 @@ func ceiling(p99 []float64) float64 {
 	m, s := stat.MeanStdDev(logs, nil)
 	r := float64(len(p99))
 	upper := math.Exp(m + kFactor(r-1, r)*max(s, ttftFloorSD))
-	return ceilSig(max(ceilingMultiple*median(p99), upper/(1+EvaluatorTolerance)), 2)
+	return ceilSig(max(ceilingMultiple*median(p99), upper/(1+recipes.Tolerance)), 2)
 }
 
 // separable reports whether the effective ceiling c can tell a healthy run at
 // the operating point n from the limit slo and from the first unhealthy level
 // above; why says what stands in the way.
 func separable(c, slo float64, fit knee.Fit, n int) (why string, ok bool) {
-	effective := (1 + EvaluatorTolerance) * c
+	effective := (1 + recipes.Tolerance) * c
 	if !positive(c) {
 		return "no TTFT p99 to make a ceiling from", false
 	}

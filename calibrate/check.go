@@ -48,32 +48,21 @@ type CheckResult struct {
 // attempts, stalls, C1, C2. Only then is the median judged, as AICR does.
 func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
 	a := attemptsAt(c, g.ConcurrencyPerGPU, sweep.Check)
-	invalid, byGate := invalidRuns(c)
+	invalid, _ := invalidRuns(c)
 	out := CheckResult{
-		Verdict: Inconclusive, Reasons: []string{}, Gate: g,
-		Effective:       recipes.Evaluation{Reasons: []string{}},
+		Verdict: Inconclusive, Gate: g, Effective: recipes.Evaluation{Reasons: []string{}},
 		TokPerSecPerGPU: median(a.throughputs()), TTFTP99MS: median(a.p99s()),
 		Valid: len(a.valid), Attempts: a.total, Stalled: a.stalled, InvalidRuns: invalid,
 	}
-	say := func(s string) { out.Reasons = append(out.Reasons, s) }
-	if gpusPerNode == 0 && g.Floor > 0 {
-		say("the GPUs of a node are not known: the absolute floor is applied whole")
-	}
-	if g.Model == "" {
-		say("the overlay pins no model: judged as measured, with " + orUnknown(printable(modelOf(c))))
-	}
-	n, why := baseNoise(c, base)
-	if why != "" {
-		say(why)
-	}
-	if invalid > 0 {
-		say(fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", invalid, len(c.Runs), counts(byGate)))
-	}
+	n, noiseNote := baseNoise(c, base)
 	e, err := recipes.Evaluate(g, recipes.Measured{
 		TokPerSec: out.TokPerSecPerGPU * float64(c.Fingerprint.GPUs), TTFTP99MS: out.TTFTP99MS,
 		GPUs: c.Fingerprint.GPUs, GPUsPerNode: gpusPerNode,
 	})
-	doubts := append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n)...)
+	doubts := []string{"the overlay has no gate: nothing can be passed"}
+	if !g.Empty() {
+		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n)...)
+	}
 	if err == nil {
 		out.Effective = e
 	} else if len(doubts) == 0 {
@@ -83,14 +72,33 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	case len(doubts) > 0:
 		// The evaluator's own opinion of doubtful runs is no verdict.
 		out.Effective.Pass, out.Effective.Reasons = false, []string{}
-		out.Reasons = append(doubts, out.Reasons...)
+		out.Reasons = doubts
 	case e.Pass:
 		out.Verdict = Pass
-		out.Reasons = append([]string{fmt.Sprintf("median of %d valid attempts of %d: %s output tok/s per GPU, TTFT p99 %s ms",
-			out.Valid, out.Attempts, num(out.TokPerSecPerGPU), num(out.TTFTP99MS))}, out.Reasons...)
+		out.Reasons = []string{fmt.Sprintf("median of %d valid attempts of %d: %s output tok/s per GPU, TTFT p99 %s ms",
+			out.Valid, out.Attempts, num(out.TokPerSecPerGPU), num(out.TTFTP99MS))}
 	default:
 		out.Verdict = Fail
-		out.Reasons = append(slices.Clone(e.Reasons), out.Reasons...)
+		out.Reasons = slices.Clone(e.Reasons)
+	}
+	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, noiseNote)...)
+	return out
+}
+
+// checkNotes says what a reader of any verdict must know.
+func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, noiseNote string) []string {
+	var out []string
+	if g.Floor > 0 && gpusPerNode <= 0 {
+		out = append(out, "the GPUs of a node are not known: the absolute floor is applied whole")
+	}
+	if !g.Empty() && g.Model == "" {
+		out = append(out, "the overlay pins no model: judged as measured, with "+orUnknown(printable(modelOf(c))))
+	}
+	if noiseNote != "" {
+		out = append(out, noiseNote)
+	}
+	if n, by := invalidRuns(c); n > 0 {
+		out = append(out, fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(c.Runs), counts(by)))
 	}
 	return out
 }
@@ -100,9 +108,6 @@ func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	measured, f := modelOf(c), c.Fingerprint
-	if g.Empty() {
-		say("the overlay has no gate: nothing can be passed")
-	}
 	if f.GPUs <= 0 {
 		say("the number of GPUs is %d: nothing can be said per GPU", f.GPUs)
 	}

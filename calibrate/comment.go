@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // commentWidth leaves room for indentation and "# " under yamllint's 200.
@@ -69,7 +71,7 @@ func (j *judgement) heading(o Outcome) string {
 func (j *judgement) date() string {
 	var last time.Time
 	for _, r := range j.curve.Runs {
-		if r.Step.Kind == loadgen.Gate && r.Step.ConcurrencyPerGPU == j.op() && r.Started.After(last) {
+		if r.Step.Kind == loadgen.Gate && r.Step.Purpose == sweep.Confirm && r.Step.ConcurrencyPerGPU == j.op() && r.Started.After(last) {
 			last = r.Started
 		}
 	}
@@ -130,7 +132,8 @@ func (j *judgement) kneeLine(p Proposal) string {
 	case p.Point.Basis == basisLowerBound:
 		s = fmt.Sprintf("LOWER BOUND: no knee up to the largest level measured; the knee is above %d per GPU", j.op())
 	default:
-		s = fmt.Sprintf("Knee %s per GPU (interval %s to %s)", num(f.Knee), num(f.KneeLow), num(f.KneeHigh))
+		s = fmt.Sprintf("The concurrency is the ladder value at or below 0.8 x the knee, or a lower bound than that: knee %s per GPU (interval %s to %s)",
+			num(f.Knee), num(f.KneeLow), num(f.KneeHigh))
 	}
 	s += fmt.Sprintf(", status %s, where throughput gains less than n^%s", f.Status, num(f.EStar))
 	if p.Point.Bound != "" {
@@ -160,7 +163,7 @@ func (j *judgement) floorLine(p Proposal) string {
 
 func (j *judgement) effectLine(p Proposal) string {
 	s := fmt.Sprintf("Ceiling: 2 x the median TTFT p99 or its upper tolerance limit. Effective after the evaluator's tolerance of %.2f: TTFT p99 <= %s ms",
-		EvaluatorTolerance, num(p.EffectiveCeilingTTFTP99MS))
+		recipes.Tolerance, num(p.EffectiveCeilingTTFTP99MS))
 	if !j.policy.TTFTOnly {
 		s += fmt.Sprintf(", throughput >= %s tok/s per GPU (%.1f %% of the median; a healthy run fails it with probability %.1g)",
 			num(p.EffectiveFloorPerGPU), 100*p.EffectiveFloorPerGPU/p.TokPerSecPerGPU, j.limits.FailProbability(p.EffectiveFloorPerGPU, 1))

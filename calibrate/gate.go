@@ -12,7 +12,7 @@ func (e *evidence) rawFloor() float64 {
 	return e.limits.RawPortable
 }
 
-// floors returns what is written for a form, per GPU or for a whole node, and
+// floor returns what is written for a form, per GPU or for a whole node, and
 // how many GPUs that is for.
 func (e *evidence) floor(form Form) (written float64, gpus int) {
 	if e.policy.TTFTOnly {
@@ -32,7 +32,7 @@ func (e *evidence) effectiveFloor() float64 {
 	if gpus <= 0 {
 		return 0
 	}
-	return (1 - EvaluatorTolerance) * written / float64(gpus)
+	return (1 - recipes.Tolerance) * written / float64(gpus)
 }
 
 // gate is what would be written.

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/perfsweep/perfsweep/recipes"
 )
 
 // The constants of the floor rule. sbPrior, the between-deployment standard
@@ -21,10 +23,6 @@ const (
 	// converges; more runs than that only make k a little larger than needed.
 	nPrimeMax = 200
 	z95       = 1.6448536269514722
-
-	// EvaluatorTolerance is the slack that the AICR evaluator grants by itself;
-	// a floor counts it once, and is stale under any other.
-	EvaluatorTolerance = 0.10
 
 	portableShare   = 0.85
 	regressionShare = 0.95
@@ -61,11 +59,10 @@ type Limits struct {
 	FalseAlarmRegression float64 `json:"false_alarm_regression"`
 }
 
-var errTooFewRuns = errors.New("a tolerance limit needs two or more runs of one deployment")
-
 // FloorLimits computes the limits of gate-run throughputs per GPU, one slice a
 // deployment. One formula serves any number of deployments: the data's own
-// between-deployment variance is shrunk towards the assumed one.
+// between-deployment variance is shrunk towards the assumed one. The
+// evaluator's own tolerance is counted once: L bounds what it compares with.
 func FloorLimits(deployments [][]float64) (Limits, error) {
 	var all, means []float64
 	var ss, inverse float64
@@ -88,7 +85,7 @@ func FloorLimits(deployments [][]float64) (Limits, error) {
 	}
 	a, n := float64(len(deployments)), float64(len(all))
 	if n-a < 1 {
-		return Limits{}, fmt.Errorf("floor limits: %w; measure more", errTooFewRuns)
+		return Limits{}, errors.New("floor limits: no deployment has two runs, so run-to-run noise is unknown; measure more")
 	}
 	l := Limits{Runs: len(all), Deployments: len(deployments), Median: median(all), LogMean: stat.Mean(means, nil)}
 	l.SWRaw = math.Sqrt(ss / (n - a))
@@ -117,11 +114,11 @@ func (l *Limits) fill(means []float64, nuW, nTilde float64) {
 	l.NPrime = a * s2 / (sb2 + sw2/nTilde)
 	l.K = kFactor(l.F, l.NPrime)
 	l.L = math.Exp(l.LogMean - l.K*l.S)
-	l.RawPortable = min(portableShare*l.Median, l.L/(1-EvaluatorTolerance))
-	l.RawRegression = min(regressionShare*l.Median, l.L/(1-EvaluatorTolerance))
+	l.RawPortable = min(portableShare*l.Median, l.L/(1-recipes.Tolerance))
+	l.RawRegression = min(regressionShare*l.Median, l.L/(1-recipes.Tolerance))
 	l.Portable, l.Regression = floorSig(l.RawPortable, 3), floorSig(l.RawRegression, 3)
-	l.FalseAlarmPortable = l.FailProbability((1-EvaluatorTolerance)*l.Portable, 1)
-	l.FalseAlarmRegression = l.FailProbability((1-EvaluatorTolerance)*l.Regression, 1)
+	l.FalseAlarmPortable = l.FailProbability((1-recipes.Tolerance)*l.Portable, 1)
+	l.FalseAlarmRegression = l.FailProbability((1-recipes.Tolerance)*l.Regression, 1)
 }
 
 // FailProbability predicts how likely one gate run of a new deployment, whose
@@ -167,5 +164,5 @@ func median(v []float64) float64 {
 	if len(s)%2 == 1 {
 		return s[h]
 	}
-	return (s[h-1] + s[h]) / 2
+	return s[h-1]/2 + s[h]/2 // the sum of two huge values is no number
 }

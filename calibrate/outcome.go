@@ -45,7 +45,7 @@ func outcomes() []rule {
 		{OutcomeDegraded, func(j *judgement) string { return j.inseparable }},
 		{OutcomeProvisional, (*judgement).simulatedRefused},
 		{OutcomeProvisional, (*judgement).lookOnly},
-		{OutcomeProvisional, unmet("C6", "C7", "C11")},
+		{OutcomeProvisional, unmet("C7", "C6", "C11")},
 		{OutcomeSimulated, (*judgement).simulated},
 		{OutcomeOK, func(*judgement) string { return "every gate is met" }},
 	}
@@ -165,11 +165,12 @@ func (j *judgement) unconfirmed() string {
 	return ""
 }
 
-// unmet is the row of gates that failed by what they saw.
+// unmet is the row of gates that failed by what they saw; the first of ids to
+// do so is named.
 func unmet(ids ...string) func(*judgement) string {
 	return func(j *judgement) string {
-		for _, g := range j.gates {
-			for _, id := range ids {
+		for _, id := range ids {
+			for _, g := range j.gates {
 				if g.ID == id && g.State == Unmet && !g.noData {
 					return g.text()
 				}

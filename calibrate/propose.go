@@ -44,7 +44,7 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	if j.hasGate(outcome) {
 		out.Gate, note = e.gate(current)
 		out.EffectiveFloorPerGPU = e.effectiveFloor()
-		out.EffectiveCeilingTTFTP99MS = (1 + EvaluatorTolerance) * e.ceilingMS
+		out.EffectiveCeilingTTFTP99MS = (1 + recipes.Tolerance) * e.ceilingMS
 		out.Comment = j.comment(out)
 	}
 	out.Reasons = j.reasons(outcome, why, note)

@@ -41,7 +41,7 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{"simulated and allowed", func(*fixture) {}, OutcomeSimulated, "C6, C7, C11 are waived", true},
 		{"simulated, not allowed", func(f *fixture) { f.policy.AllowSimulated = false }, OutcomeProvisional, "--allow-simulated", true},
-		{"real", func(f *fixture) { f.curve.Fingerprint.Simulated = false }, OutcomeProvisional, "C6", true},
+		{"real", func(f *fixture) { f.curve.Fingerprint.Simulated = false }, OutcomeProvisional, "C7 external anchor: no anchor", true},
 		{"real and quick", func(f *fixture) { f.curve.Fingerprint.Simulated = false; f.curve.Fingerprint.Effort = sweep.Quick }, OutcomeProvisional, "first look", true},
 		{"simulated and quick", func(f *fixture) { f.curve.Fingerprint.Effort = sweep.Quick }, OutcomeSimulated, "", true},
 		{"proved", func(f *fixture) { f.point.Basis = "proved"; f.fit.Status = knee.Ambiguous }, OutcomeSimulated, "", true},
