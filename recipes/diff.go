@@ -24,6 +24,7 @@ func Diff(name string, a, b []byte) string {
 	}
 	script := diffScript(strings.SplitAfter(string(a), "\n"), strings.SplitAfter(string(b), "\n"))
 	var out strings.Builder
+	name = strings.TrimPrefix(name, "/")
 	fmt.Fprintf(&out, "--- a/%s\n+++ b/%s\n", name, name)
 	lineA, lineB := 1, 1
 	for from := 0; from < len(script); {

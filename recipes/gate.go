@@ -71,7 +71,7 @@ func (o *Overlay) conflicts() (errs []*PosError) {
 		name, line := it.name.Value, it.name.Line
 		if first := seen[name]; first != 0 {
 			errs = append(errs, o.errNode(it.name, "duplicate-constraint",
-				fmt.Sprintf("%s stands on line %d and on line %d", name, first, line), "keep one"))
+				fmt.Sprintf("%s stands on line %d and on line %d", clip(name), first, line), "keep one"))
 			continue
 		}
 		seen[name] = line

@@ -66,12 +66,15 @@ func TestGateConflicts(t *testing.T) {
 	}
 }
 
-func TestGrammar(t *testing.T) {
-	for _, c := range []struct {
-		name, value string
-		want        float64
-		rule        string
-	}{
+// valueCase is a constraint value with what it reads as, or the rule it breaks.
+type valueCase struct {
+	name, value string
+	want        float64
+	rule        string
+}
+
+func valueCases() []valueCase {
+	return []valueCase{
 		{NameFloor, ">= 50000", 50000, ""},
 		{NameFloor, ">=5000", 5000, ""},
 		{NameFloor, "  >= 5000", 5000, ""},
@@ -136,7 +139,11 @@ func TestGrammar(t *testing.T) {
 		{NameModel, "a\nb", 0, "bad-model"},
 		{NameModel, "x" + strings.Repeat("y", 200), 0, "bad-model"},
 		{NameRouting, "kv", 0, "bad-routing-mode"},
-	} {
+	}
+}
+
+func TestGrammar(t *testing.T) {
+	for _, c := range valueCases() {
 		var g Gate
 		p := g.read(c.name, c.value)
 		got := g.Floor + g.FloorPerGPU + g.CeilingTTFTP99MS + float64(g.ConcurrencyPerGPU)

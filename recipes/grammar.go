@@ -113,8 +113,10 @@ func readNumber(s, form string) (float64, *problem) {
 	return n, nil
 }
 
-// clip keeps a hostile value out of messages, except for its beginning.
+// clip makes a text from a file fit for a message: its beginning, and nothing
+// that a terminal would obey.
 func clip(s string) string {
+	s = strings.Map(printable, s)
 	if r := []rune(s); len(r) > 60 {
 		return string(r[:60]) + "…"
 	}

@@ -58,7 +58,7 @@ func (o *Overlay) locate(root *yaml.Node) error {
 		return o.errNode(root, "not-an-overlay", "no kind", "an overlay is of kind RecipeMetadata")
 	}
 	if kind.val.Value != "RecipeMetadata" {
-		return o.errNode(kind.val, "not-an-overlay", fmt.Sprintf("kind is %q", kind.val.Value), "an overlay is of kind RecipeMetadata")
+		return o.errNode(kind.val, "not-an-overlay", fmt.Sprintf("kind is %q", clip(kind.val.Value)), "an overlay is of kind RecipeMetadata")
 	}
 	if o.Name() == "" {
 		return o.errNode(root, "not-an-overlay", "no metadata.name", "name the overlay as its file")
@@ -99,7 +99,7 @@ func (o *Overlay) locatePhase() error {
 			return o.errNode(n, "bad-structure", "a constraint without a name", "write name: and value:")
 		}
 		if it.value != nil && it.value.Kind != yaml.ScalarNode {
-			return o.errNode(it.value, "bad-structure", "the value of "+it.name.Value+" is not a string", "")
+			return o.errNode(it.value, "bad-structure", "the value of "+clip(it.name.Value)+" is not a string", "")
 		}
 		o.items = append(o.items, it)
 	}

@@ -134,9 +134,9 @@ func (o *Overlay) checkNodes(n *yaml.Node, depth int) error {
 	case depth > MaxDepth:
 		return o.errNode(n, "too-deep", fmt.Sprintf("nested deeper than %d levels", MaxDepth), "")
 	case n.Kind == yaml.AliasNode:
-		return o.errNode(n, "anchor-alias", "the alias *"+n.Value, "write the value out, so that an edit cannot reach another place")
+		return o.errNode(n, "anchor-alias", "the alias *"+clip(n.Value), "write the value out, so that an edit cannot reach another place")
 	case n.Anchor != "":
-		return o.errNode(n, "anchor-alias", "the anchor &"+n.Anchor, "write the value out where it is used")
+		return o.errNode(n, "anchor-alias", "the anchor &"+clip(n.Anchor), "write the value out where it is used")
 	}
 	if n.Kind == yaml.MappingNode {
 		if err := o.checkKeys(n); err != nil {
@@ -163,7 +163,7 @@ func (o *Overlay) checkKeys(n *yaml.Node) error {
 		}
 		id := k.ShortTag() + " " + k.Value
 		if first := seen[id]; first != nil {
-			return o.errNode(k, "duplicate-key", fmt.Sprintf("the key %q stands on line %d and on line %d", k.Value, first.Line, k.Line), "keep one")
+			return o.errNode(k, "duplicate-key", fmt.Sprintf("the key %q stands on line %d and on line %d", clip(k.Value), first.Line, k.Line), "keep one")
 		}
 		seen[id] = k
 	}

@@ -3,7 +3,6 @@ package recipes
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,8 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-var update = flag.Bool("update", false, "rewrite the wanted results in testdata/setgate")
 
 // goldenCase is a layout with the result of one edit. The directives above the
 // files choose the gate.
@@ -120,7 +117,7 @@ func TestSetGateLayouts(t *testing.T) {
 	for _, c := range goldenCases(t) {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := setGate(t, c.in, c.gate, c.comment)
-			if *update {
+			if os.Getenv("PERFSWEEP_UPDATE") != "" { // look at the diff before committing it
 				rewrite(t, c, got, err)
 				return
 			}

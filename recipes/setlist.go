@@ -112,8 +112,12 @@ func (s *gateSplicer) removeItem(list *yaml.Node, i int) error {
 	for o.text.indent(dash) != list.Column-1 || o.text.lines[dash].body[list.Column-1] != '-' {
 		dash--
 	}
-	if i == len(o.items)-1 && o.text.comment(dash-1) {
-		return o.errAt(dash, o.text.indent(dash-1)+1, "unsupported-layout", "a comment above "+it.name.Value+", which is to be removed", "remove or move the comment first")
+	above := dash - 1
+	for o.text.blank(above) {
+		above--
+	}
+	if i == len(o.items)-1 && o.text.comment(above) && o.text.indent(above) < list.Column {
+		return o.errAt(above+1, o.text.indent(above)+1, "unsupported-layout", "a comment above "+it.name.Value+", which is to be removed", "remove or move the comment first")
 	}
 	s.dropLines(dash, o.lastLine(list.Content[i], list.Column-1))
 	return nil

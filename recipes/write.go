@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,11 +16,14 @@ func WriteFile(path string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, b) {
+		return nil // nothing to say, so the file keeps its time as well
+	}
 	tmp, err := tempBeside(path, target)
 	if err != nil {
 		return err
 	}
-	if err := fill(tmp, b, mode); err == nil {
+	if err = fill(tmp, b, mode); err == nil {
 		err = os.Rename(tmp.Name(), target)
 	}
 	if err != nil {

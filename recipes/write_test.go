@@ -54,6 +54,16 @@ func TestWriteFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantFile(t, fresh, "x", 0o644)
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) || !after.ModTime().Equal(before.ModTime()) {
+		t.Errorf("writing the same bytes replaced the file (%v)", err)
+	}
 	if n := entries(t, dir); n != 2 {
 		t.Errorf("%d entries left", n)
 	}
