@@ -184,58 +184,6 @@ func TestMedianRunsPerLevel(t *testing.T) {
 	}
 }
 
-func TestUnstableEnvironments(t *testing.T) {
-	w := newWorld(kneetest.GB300(210), 0.03, 1)
-	w.judge = everyNth(1, "V6")
-	runs, d := w.play(t, confirmPlan())
-	if len(runs) > 6 || d.Point.ConcurrencyPerGPU != 0 || !strings.Contains(d.Reason, "unstable") {
-		t.Errorf("all runs stall: %d runs, %+v", len(runs), d)
-	}
-
-	// Two stalled attempts at the operating point refuse, one does not.
-	for stalls, healthy := range []bool{true, true, false} {
-		w := newWorld(kneetest.GB300(210), 0.03, 1)
-		left := stalls
-		w.judge = func(r *Run) {
-			if r.Step.Purpose == Confirm && left > 0 {
-				left--
-				r.Violations = []Violation{{Gate: "V6"}}
-			}
-		}
-		runs, d := w.play(t, confirmPlan())
-		if d.Point.Healthy != healthy {
-			t.Errorf("%d stalled attempts: %+v", stalls, d)
-		}
-		if last := runs[len(runs)-1]; !healthy && (last.Step.Kind != loadgen.Gate || !strings.Contains(d.Reason, "unstable")) {
-			t.Errorf("the second stall did not end it: %+v", d)
-		}
-	}
-}
-
-// TestValidLookingStalls: stalls that no run gate sees split levels or lose the
-// point; what is accepted is hardly ever degraded (A10).
-func TestValidLookingStalls(t *testing.T) {
-	n, flagged, degraded := trials(30, 200), 0, 0
-	for seed := range n {
-		rng := rand.New(rand.NewPCG(seed, 6))
-		w := newWorld(kneetest.New(kneetest.BatchCap, rng), 0.03, seed)
-		w.stalls = kneetest.NewStalls(rng, 1.0/3)
-		runs, d := w.play(t, confirmPlan())
-		if !d.Point.Healthy {
-			flagged++
-			continue
-		}
-		op := d.Point.ConcurrencyPerGPU
-		if viewOf(runs).x(op) < 0.9*w.curve.X(float64(op)) {
-			degraded++
-		}
-	}
-	t.Logf("%d campaigns with a third of the runs stalled: %d refused by the planner, %d accepted and degraded", n, flagged, degraded)
-	if flagged == 0 || float64(degraded) > 0.05*float64(n) {
-		t.Errorf("%d of %d refused, %d accepted although degraded", flagged, n, degraded)
-	}
-}
-
 func TestBudgets(t *testing.T) {
 	p := confirmPlan()
 	p.MaxRuns = 9

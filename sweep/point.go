@@ -2,7 +2,9 @@ package sweep
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/perfsweep/perfsweep/knee"
 )
@@ -104,6 +106,9 @@ func startPoint(fit knee.Fit, v *view) OperatingPoint {
 		if len(levels) == 0 {
 			return OperatingPoint{Reason: "no level was measured"}
 		}
+		if n := clientBound(v, levels[len(levels)-1]); n > 0 {
+			return OperatingPoint{Reason: fmt.Sprintf("client-bound: at %d per GPU this tool, not the server, was the limit (%s); measure from a larger or less busy machine", n, gatesOf(v.invalid[n]))}
+		}
 		op.Basis, op.Bound = "lower_bound", "0.8_top_level"
 		op.ConcurrencyPerGPU = LadderFloor(margin * float64(levels[len(levels)-1]))
 	default:
@@ -116,6 +121,25 @@ func startPoint(fit knee.Fit, v *view) OperatingPoint {
 		return OperatingPoint{Reason: fmt.Sprintf("0.8 × the knee (%.2g per GPU) is below one request per GPU", fit.Knee)}
 	}
 	return op
+}
+
+// clientBound is a level above top that gave no valid run for this tool's own
+// faults, 0 if there is none: a curve that ends there says nothing of what the
+// server could do, and its last level is no lower bound worth writing.
+func clientBound(v *view, top int) int {
+	for _, n := range slices.Sorted(maps.Keys(v.invalid)) {
+		if n <= top || v.has(n) {
+			continue
+		}
+		own := true
+		for _, r := range v.invalid[n] {
+			own = own && slices.ContainsFunc(r.Violations, func(x Violation) bool { return x.Gate == "V3" || x.Gate == "V8" })
+		}
+		if own {
+			return n
+		}
+	}
+	return 0
 }
 
 func statusReason(s knee.Status) string {
