@@ -133,10 +133,8 @@ func (o *Overlay) checkNodes(n *yaml.Node, depth int) error {
 	switch {
 	case depth > MaxDepth:
 		return o.errNode(n, "too-deep", fmt.Sprintf("nested deeper than %d levels", MaxDepth), "")
-	case n.Kind == yaml.AliasNode:
-		return o.errNode(n, "anchor-alias", "the alias *"+clip(n.Value), "write the value out, so that an edit cannot reach another place")
-	case n.Anchor != "":
-		return o.errNode(n, "anchor-alias", "the anchor &"+clip(n.Anchor), "write the value out where it is used")
+	case n.Anchor != "": // always before its aliases
+		return o.errNode(n, "anchor-alias", "the anchor &"+clip(n.Anchor), "write the value out where it is used, so that an edit cannot reach another place")
 	}
 	if n.Kind == yaml.MappingNode {
 		if err := o.checkKeys(n); err != nil {
