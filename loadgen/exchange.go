@@ -196,15 +196,15 @@ func (e *exchange) consume(cancel context.CancelFunc) error {
 			e.fresh = false
 			e.eventReads++
 		}
-		if tail != nil {
-			continue
+		if !e.script.over() {
+			e.end = e.at
 		}
-		e.end = e.at
+		// An error may be followed by usage, which counts in the totals.
 		e.script.event(ev, e.at)
 		if n := len(e.script.times); e.heard != nil && n > 0 {
 			e.heard.Store(e.script.times[n-1])
 		}
-		if e.script.over() {
+		if tail == nil && e.script.over() {
 			e.budget = tailBytes
 			tail = time.AfterFunc(tailTime, cancel)
 		}

@@ -188,7 +188,8 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 	cancelled := ctx.Done()
 	stop := c.control.stop
 	var drain <-chan time.Time
-	for beat := 1; ; beat++ {
+	beats := 0
+	for {
 		select {
 		case <-ended:
 			return
@@ -208,7 +209,7 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 			if c.silent() {
 				c.control.haltFor("silence")
 			}
-			if c.cfg.Progress != nil && beat%10 == 0 {
+			if beats++; c.cfg.Progress != nil && beats%10 == 0 {
 				c.cfg.Progress(c.control.progress())
 			}
 		}

@@ -33,17 +33,16 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	p := partsOf(c, own)
 	good := slices.DeleteFunc(slices.Clone(own), func(m sample) bool { return !m.ok() })
 	r.WholeRun = estimate(good, s)
-	r.WholeRun.rate(float64(sumTokens(good)), float64(len(good)), p.whole)
+	r.WholeRun.rate(total(good, outputTokens), float64(len(good)), p.whole)
 	inside := slices.DeleteFunc(slices.Clone(good), func(m sample) bool { return m.sent < p.window.from || m.sent > p.window.to })
 	r.Window = estimate(inside, s)
 	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window), p.window)
 	r.Series, r.SeriesSeconds = series(s.bins, p.watched)
 	r.LongestSilenceMS = float64(longestSilence(s.bins, p.watched)) / nsPerMS
-	for _, m := range good {
-		r.OutputTokensPerRequest += float64(m.tokens) / float64(len(good))
-		r.RequestedOutputTokens += float64(m.asked) / float64(len(good))
-		r.PromptTokensPerRequest += float64(m.prompt) / float64(len(good))
-	}
+	n := float64(max(len(good), 1))
+	r.OutputTokensPerRequest = total(good, outputTokens) / n
+	r.RequestedOutputTokens = total(good, func(m *sample) int64 { return m.asked }) / n
+	r.PromptTokensPerRequest = total(good, func(m *sample) int64 { return m.prompt }) / n
 	r.Health = health(c, s)
 	if p.full {
 		r.Health.LittleResidual = math.Abs(meanInFlight(samples, p.window)/float64(c.streams) - 1)
@@ -137,12 +136,14 @@ func (e *Estimate) rate(tokens, requests float64, over span) {
 	e.RequestsPerSec = requests / e.Seconds
 }
 
-func sumTokens(samples []sample) int64 {
+func outputTokens(m *sample) int64 { return m.tokens }
+
+func total(samples []sample, value func(*sample) int64) float64 {
 	var n int64
 	for i := range samples {
-		n += samples[i].tokens
+		n += value(&samples[i])
 	}
-	return n
+	return float64(n)
 }
 
 // requestsIn counts OK requests, each with the fraction of it that lies inside:
@@ -161,11 +162,8 @@ func requestsIn(samples []sample, over span) float64 {
 // meanInFlight is throughput × mean residence of Little's law, both with the
 // fractions of requestsIn and over all outcomes.
 func meanInFlight(samples []sample, over span) float64 {
-	total := 0.0
-	for i := range samples {
-		total += float64(over.overlap(&samples[i]))
-	}
-	return total / float64(over.length())
+	busy := total(samples, over.overlap)
+	return busy / float64(over.length())
 }
 
 func health(c *control, s *shard) Health {
