@@ -88,11 +88,11 @@ func TestFrontendSlowsBothTTFTAndTokens(t *testing.T) {
 func TestStallWindowsAreExact(t *testing.T) {
 	for _, seed := range []uint64{1, 2, 77} {
 		synctest.Test(t, func(t *testing.T) {
-			p := target(t, fmt.Sprintf("kneed?stall=0.3&seed=%d&chunk=1", seed))
+			p := target(t, fmt.Sprintf("kneed?stall=0.3&seed=%d&chunk=4", seed))
 			served(t, p, func(_ *Sim, c *client) {
 				time.Sleep(7 * time.Second) // the clock starts at the first request
 				start := time.Now()
-				// 2·128 tokens at 40 ms or so a token: two turns of ten windows.
+				// Some 9 ms a token and 36 ms a chunk: two turns of ten windows.
 				replies := c.hold(2, 100, fixed(128))
 				const turns = 2
 				var tokens [turns * windowsPerTurn]int
@@ -167,14 +167,14 @@ func TestRunsAreDeterministic(t *testing.T) {
 		})
 		return times
 	}
-	one := run("kneed?noise=0.05")
-	if two := run("kneed?noise=0.05"); !slices.Equal(one, two) {
+	one := run("kneed?chunk=128&noise=0.05")
+	if two := run("kneed?chunk=128&noise=0.05"); !slices.Equal(one, two) {
 		t.Errorf("same seed: %v, %v", one, two)
 	}
-	if other := run("kneed?noise=0.05&seed=2"); slices.Equal(one, other) {
+	if other := run("kneed?chunk=128&noise=0.05&seed=2"); slices.Equal(one, other) {
 		t.Errorf("another seed: the same %v", one)
 	}
-	if still := run("kneed?noise=0"); still[0] != still[1] {
+	if still := run("kneed?chunk=128&noise=0"); still[0] != still[1] {
 		t.Errorf("without noise runs differ: %v", still)
 	}
 	if one[0] == one[1] {

@@ -64,7 +64,7 @@ func TestClosedLoopDeliversTheLaw(t *testing.T) {
 						if p.Router == RoundRobin {
 							// Requests pile up at the sick worker slowly, and lengths that
 							// differ unsettle the balance that the law assumes.
-							fill, window, within = 20, 20, 0.05
+							fill, window, within = 15, 10, 0.05
 						}
 						start := time.Now()
 						replies := c.hold(n, 2*(fill+window), varied)

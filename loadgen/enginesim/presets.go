@@ -77,19 +77,16 @@ func hyperbola(h, atN, tokPerSec float64) Params {
 func knownSystems() []entry {
 	system := func(name, what string, public bool, p Params) entry {
 		p.Model = realModel
+		p.Chunk = 16
 		return entry{PresetInfo{Name: name, What: what, Public: public}, p}
 	}
 	gb300 := hyperbola(250, 128, 21197)
 	gb300.fall(210, 256, 5192)
-	gb300.Chunk = 10
 	b200 := hyperbola(150, 256, 22000)
 	b200.Slots = 448
-	b200.Chunk = 10
-	gb200 := hyperbola(90, 256, 23732)
-	gb200.Chunk = 10
 	return []entry{
 		system("h100", whatH100, true, hyperbola(100, 256, 17007)),
-		system("gb200", whatGB200, true, gb200),
+		system("gb200", whatGB200, true, hyperbola(90, 256, 23732)),
 		system("gb300", whatGB300, true, gb300),
 		system("rtx-pro-6000", whatRTX, true, hyperbola(85, 256, 9929)),
 		system("b200", whatB200, false, b200),
