@@ -24,11 +24,11 @@ type tally struct {
 	invalid              []Run
 }
 
-// attempts makes attempts at n until want are valid, at most tries, watching
-// for at least watch. A second stalled attempt ends them: what stalls twice is
+// attempts makes attempts at n until want are valid, at most tries, and goes on
+// watching until the runs have lasted for watch. A second stalled attempt ends them: what stalls twice is
 // no accident. An attempt whose gate run is INVALID ends there.
 func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) (a tally, ok bool) {
-	for a.valid < want && a.made < tries || a.watched < watch {
+	for a.valid < want && a.made < tries || a.valid >= want && a.watched < watch {
 		valid, stalled := true, false
 		for _, kind := range []loadgen.RunKind{loadgen.Gate, loadgen.Steady} {
 			why := fmt.Sprintf("attempt %d at %d per GPU, %d of %d valid so far", a.made+1, n, a.valid, want)

@@ -207,6 +207,7 @@ func TestCheck(t *testing.T) {
 		{"an invalid gate run ends its attempt", plan, invalid("V2", 1), 7, true, "3 of 4"},
 		{"three invalid of five", plan, invalid("V2", 1, 2, 3), 7, false, "only 2 of 5"},
 		{"watched longer", watch, nil, 10, true, "5 of 5"},
+		{"nothing to watch for any more", watch, invalid("V8", 1, 2, 3, 4, 5), 5, false, "only 0 of 5"},
 		{"a stall while watching", watch, invalid("V6", 7, 8), 8, false, "unstable"},
 	} {
 		w := newWorld(kneetest.GB300(210), 0.03, 1)
