@@ -53,7 +53,9 @@ func ChoosePoint(p Plan, fit knee.Fit, runs []Run) OperatingPoint {
 	return op
 }
 
-// choosePoint is O-1 to O-3. need is a level that must be measured first, 0 if
+// choosePoint is O-1 to O-3. The TTFT p99 that it holds against the SLO is used
+// however few requests it is of: a rough one refuses too much rather than too
+// little, and a missing one never passes. need is a level that must be measured first, 0 if
 // none; limit, if not 0, is a concurrency that the point may not exceed.
 func choosePoint(p Plan, fit knee.Fit, v *view, limit int) (op OperatingPoint, need int) {
 	op = startPoint(fit, v)
