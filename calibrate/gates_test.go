@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -18,6 +19,15 @@ func unmetOf(gates []GateResult) []string {
 		}
 	}
 	return ids
+}
+
+// evenly is five runs whose ln X have the standard deviation sd.
+func evenly(sd float64) []float64 {
+	step, out := sd/math.Sqrt(2.5), make([]float64, 5)
+	for i := range out {
+		out[i] = 21000 * math.Exp(step*float64(i-2))
+	}
+	return out
 }
 
 // Every gate has a campaign in which only that gate fires, and one just inside
@@ -50,10 +60,8 @@ func TestEachGateAlone(t *testing.T) {
 		{"C5",
 			func(f *fixture) { f.level(64).TTFTP99MS = 640/3.0 - 1 },
 			func(f *fixture) { f.level(64).TTFTP99MS = 640/3.0 + 1 }, OutcomeDegraded},
-		// Two clusters of low spread: sd .0806 and .0793 of ln X.
-		{"C8",
-			x(21000, 21000*0.903, 21000*0.95, 21000*1.06, 21000*1.106),
-			x(21000, 21000*0.906, 21000*0.95, 21000*1.06, 21000*1.102), OutcomeUnstable},
+		// Equal steps of ln X: sd = step·√2.5, .0801 and .0799.
+		{"C8", x(evenly(0.0801)...), x(evenly(0.0799)...), OutcomeUnstable},
 		{"C9",
 			func(f *fixture) { f.point.Healthy, f.point.Reason = false, "192 per GPU was not measured" },
 			func(f *fixture) { f.fit.Status, f.point.Basis = knee.Insufficient, "proved" }, OutcomeDegraded},
@@ -107,6 +115,25 @@ func TestExternalGatesAreUnmet(t *testing.T) {
 		}
 		if p.Outcome != OutcomeProvisional || p.Writable {
 			t.Errorf("allow %v: %s, writable %v", allow, p.Outcome, p.Writable)
+		}
+	}
+}
+
+// A basis that does not belong to the status is not met, whatever its name.
+func TestC9Basis(t *testing.T) {
+	for _, c := range []struct {
+		status knee.Status
+		basis  string
+		want   GateState
+	}{
+		{knee.Knee, "knee", Met}, {knee.LatencyLimited, "latency_limited", Met}, {knee.Insufficient, "proved", Met}, {knee.NotSaturated, "lower_bound", Met},
+		{knee.Knee, "lower_bound", Unmet}, {knee.Ambiguous, "lower_bound", Unmet}, {knee.Ambiguous, "knee", Unmet},
+		{knee.NotSaturated, "knee", Unmet}, {knee.Knee, "", Unmet}, {knee.Knee, "other", Unmet}, {"", "latency_limited", Unmet},
+	} {
+		f := newFixture().simulated()
+		f.fit.Status, f.point.Basis = c.status, c.basis
+		if g := gate(f.propose(), "C9"); g.State != c.want {
+			t.Errorf("status %q, basis %q: %+v", c.status, c.basis, g)
 		}
 	}
 }
