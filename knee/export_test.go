@@ -1,5 +1,7 @@
 package knee
 
+import "math"
+
 // The rules in which the reference implementation differs from §18.2, for
 // proving where a difference from it comes from.
 
@@ -23,4 +25,23 @@ func fixedGap(int, float64, int) float64 { return baseGap }
 // CleanCuts is the iterated cleaning on levels of throughputs.
 func CleanCuts(levels [][]float64) (cuts []int, s float64, df int) {
 	return cleanCuts(levels, GapThreshold)
+}
+
+// Ridge is the range in which the last corner of the winner fits equally well;
+// 0, 0 where the winner has none.
+func Ridge(runs []Run) (lo, hi float64) {
+	levels, _ := groupLevels(runs)
+	cleanLevels(levels, GapThreshold)
+	fitted := dropValleys(trimCollapse(levels))
+	var y []float64
+	for _, l := range fitted {
+		y = append(y, l.y)
+	}
+	g := newGrid(fitted)
+	family, p := g.best(y, poolOf(fitted).ss, g.newDots())
+	m := g.model(family, p)
+	if corner, a, b := g.ridge(&m, y); corner != nil {
+		return math.Exp(a), math.Exp(b)
+	}
+	return 0, 0
 }

@@ -66,9 +66,10 @@ func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	g := newGrid(j.fitted)
 	family, p := g.best(j.y, j.pool.ss, g.newDots())
 	m := g.model(family, p)
+	g.centerRidge(&m, j.y)
 	j.knee, j.rss = m.knee(j.e), p.rss
 	a := j.decide()
-	m = g.refine(m, j.y, j.pool.ss)
+	m = g.refine(m, j.y, j.pool.ss, j.e)
 
 	f.Status, f.GridKnee, f.Knee = a.status, a.knee, a.knee
 	if a.model {

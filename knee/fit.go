@@ -6,6 +6,11 @@ import "math"
 // flexible family wins wherever the noise is below 1 %.
 const modelFloor = 0.01
 
+// tie is the least difference in a sum of squares that is not rounding. Along a
+// ridge, where levels do not tell two parameters apart, the first candidate
+// wins, whatever the scale of the input.
+const tie = 1e-9
+
 // pick is the best candidate of one family for one y.
 type pick struct {
 	rss  float64
@@ -70,7 +75,7 @@ func (g *grid) fitAll(y []float64, d *dots) (picks [families]pick) {
 }
 
 func (p *pick) take(o pick) {
-	if o.rss < p.rss {
+	if o.rss < p.rss-tie {
 		*p = o
 	}
 }

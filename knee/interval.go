@@ -39,7 +39,10 @@ func quantile(sorted []float64, p float64) float64 {
 }
 
 // interval is F1: the bootstrap, the knee, the levels around it, and, unless
-// latency decided, the tilted argmax level and the one after it.
+// latency decided, the tilted argmax level and the one after it. A TTFT step
+// that is too small to be an edge on its own still widens it: on half-octave
+// ladders the ×3 rule misses edges in the upper half of a step, and without
+// this the interval of a plateau with rising TTFT covered only 3 of 4 knees.
 func (j *judged) interval(lo, hi, knee float64, status Status) (low, high float64) {
 	lo, hi = min(lo, knee), max(hi, knee)
 	below, above := lo, hi
@@ -54,6 +57,9 @@ func (j *judged) interval(lo, hi, knee float64, status Status) (low, high float6
 		}
 	}
 	lo, hi = min(lo, below), max(hi, above)
+	if weak := latencyEdge(j.fitted, 1); weak > 0 {
+		lo = min(lo, float64(weak))
+	}
 	if status != LatencyLimited {
 		top := j.fitted[j.top].n
 		lo, hi = min(lo, float64(top)), max(hi, float64(j.after(top)))

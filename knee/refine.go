@@ -8,6 +8,8 @@ const (
 	// refineGain is the least relative gain of a move: along a ridge, where
 	// the data do not tell parameters apart, the grid's answer stays.
 	refineGain = 1e-6
+	// maxMove is the spacing of K on the grid, in octaves.
+	maxMove = 1.0 / 8
 )
 
 // axis is one nonlinear parameter with the neighbourhood it may move in.
@@ -18,13 +20,14 @@ type axis struct {
 
 // refine moves the nonlinear parameters of the winner between the grid points
 // around it (cyclic golden section), the linear ones following in closed form.
-// It never looks further than one grid step, so it corrects the spacing of the
-// grid and cannot change the answer.
-func (g *grid) refine(m model, y []float64, pure float64) model {
+// It corrects the spacing of the grid and must not change the answer, so the
+// knee moves by at most maxMove.
+func (g *grid) refine(m model, y []float64, pure, e float64) model {
+	start := m
 	base := pure + modelFloor*modelFloor*g.sumW
 	best := base + g.profile(&m, y)
 	for range refineRounds {
-		start := best
+		before := best
 		for _, a := range g.axes(&m) {
 			was := *a.value
 			*a.value = golden(a.lo, a.hi, func(v float64) float64 {
@@ -38,11 +41,86 @@ func (g *grid) refine(m model, y []float64, pure float64) model {
 				g.profile(&m, y)
 			}
 		}
-		if best > start*(1-refineGain) {
+		if best > before*(1-refineGain) {
 			break
 		}
 	}
+	return g.moveWithin(start, m, y, e)
+}
+
+// moveWithin goes from one model towards another until the knee has moved by
+// maxMove, or all the way.
+func (g *grid) moveWithin(from, to model, y []float64, e float64) model {
+	at := func(part float64) (model, bool) {
+		m := to
+		for _, p := range []struct{ v, from *float64 }{
+			{&m.lnH, &from.lnH}, {&m.lnK, &from.lnK}, {&m.lnC, &from.lnC}, {&m.q, &from.q}, {&m.t1, &from.t1}, {&m.t2, &from.t2},
+		} {
+			*p.v = *p.from + part*(*p.v-*p.from)
+		}
+		g.profile(&m, y)
+		k := m.knee(e)
+		return m, k == from.knee(e) || math.Abs(math.Log2(k/from.knee(e))) <= maxMove
+	}
+	if m, ok := at(1); ok {
+		return m
+	}
+	lo, hi := 0.0, 1.0
+	for range goldenSteps {
+		mid := (lo + hi) / 2
+		if _, ok := at(mid); ok {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	m, _ := at(lo)
 	return m
+}
+
+// centerRidge moves the last corner to the geometric middle of the grid points
+// that fit equally well: a single level past it cannot tell a late steep fall
+// from an early gentle one, and rounding must not.
+func (g *grid) centerRidge(m *model, y []float64) {
+	if corner, lo, hi := g.ridge(m, y); corner != nil {
+		*corner = (lo + hi) / 2
+		g.profile(m, y)
+	}
+}
+
+// ridge returns the last corner of m and the range in which it fits equally
+// well; nil where the family has no free fall.
+func (g *grid) ridge(m *model, y []float64) (corner *float64, lo, hi float64) {
+	corner, grid := g.lastCorner(m)
+	if corner == nil {
+		return nil, 0, 0
+	}
+	at := *corner
+	lo, hi, least := at, at, g.profile(m, y)
+	for _, v := range grid {
+		*corner = v
+		if g.profile(m, y) <= least+tie {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	*corner = at
+	return corner, lo, hi
+}
+
+// lastCorner is the corner before a free fall, with its candidates.
+func (g *grid) lastCorner(m *model) (corner *float64, grid []float64) {
+	switch m.family {
+	case lret, hret:
+		return &m.lnK, g.k
+	case two:
+		first := m.t1 + 1.5*g.stepT
+		i := 0
+		for i < len(g.t) && g.t[i] < first {
+			i++
+		}
+		return &m.t2, g.t[i:]
+	}
+	return nil, nil
 }
 
 // axes lists the nonlinear parameters of m. Each call starts a neighbourhood

@@ -5,6 +5,10 @@ import (
 	"slices"
 )
 
+// slack forgives the rounding of logarithms where a knee on the candidate grid
+// is compared with a level that is also on it; otherwise the unit of n decides.
+const slack = 1 + 1e-9
+
 // centerSE widens a standard error from a mean to a median.
 const centerSE = 1.25
 
@@ -39,7 +43,7 @@ func (j *judged) decide() answer {
 	hasKnee := a.status == Knee || a.status == Ambiguous
 	switch {
 	case j.edge > 0 && a.status == NotSaturated,
-		j.edge > 0 && hasKnee && a.knee > float64(j.after(j.edge)):
+		j.edge > 0 && hasKnee && a.knee > float64(j.after(j.edge))*slack:
 		return answer{status: LatencyLimited, knee: j.stepMiddle()}
 	case hasKnee && j.stillRising(a.knee):
 		return answer{status: NotSaturated}
@@ -56,11 +60,11 @@ func (j *judged) fromModel() answer {
 	switch {
 	case span < 1.15 || j.top == 0:
 		return answer{status: SaturatedAtMin}
-	case atEnd && !(kn <= j.n(last)/1.25):
+	case atEnd && !(kn <= j.n(last)/1.25*slack):
 		return answer{status: NotSaturated}
 	case j.lackOfFit() && !atEnd:
 		return ambiguous
-	case kn >= j.n(0) && kn <= j.n(last) && j.agrees(kn):
+	case kn*slack >= j.n(0) && kn <= j.n(last)*slack && j.agrees(kn):
 		return answer{status: Knee, knee: kn, model: true}
 	case atEnd:
 		return answer{status: NotSaturated}
@@ -76,7 +80,7 @@ func (j *judged) lackOfFit() bool {
 // agrees reports whether the model's knee lies between the neighbours of the
 // tilted argmax, or its nearest level is as good within two standard errors.
 func (j *judged) agrees(kn float64) bool {
-	if kn >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last())) {
+	if kn*slack >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last()))*slack {
 		return true
 	}
 	near, dist := 0, math.Inf(1)
