@@ -68,11 +68,11 @@ func modelsFailure(err error, base, secret string) error {
 	status := 0
 	var api *openai.APIError
 	var request *openai.RequestError
-	switch {
-	case errors.As(err, &api):
-		status = api.HTTPStatusCode
+	switch { // a RequestError may wrap an APIError without a status
 	case errors.As(err, &request):
 		status = request.HTTPStatusCode
+	case errors.As(err, &api):
+		status = api.HTTPStatusCode
 	}
 	switch {
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented:

@@ -139,6 +139,13 @@ func (e *engine) generate(w http.ResponseWriter, r *http.Request, tokens int, st
 	fmt.Fprint(w, finish, usageOf(fmt.Sprint(tokens)), done)
 }
 
+// counts are the engine's totals at a moment.
+func (e *engine) counts() (requests, outputTokens int64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.requests, e.outputTokens
+}
+
 // serve runs the engine in memory until the test ends and returns how to reach
 // it. Inside a bubble everything it starts ends with stop.
 func (e *engine) serve() (dial func(context.Context, string, string) (net.Conn, error), stop func()) {
@@ -167,4 +174,11 @@ func workload(t testing.TB, spec WorkloadSpec) *Workload {
 
 func tokens(n, stddev int) WorkloadSpec {
 	return WorkloadSpec{Name: Synthetic, ISL: 8, OSL: n, OSLStddev: stddev, Seed: 1}
+}
+
+// most is the largest number of requests at once.
+func (e *engine) most() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.peak
 }
