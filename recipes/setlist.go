@@ -119,6 +119,10 @@ func (s *gateSplicer) removeItem(list *yaml.Node, i int) error {
 	if i == len(o.items)-1 && o.text.comment(above) && o.text.indent(above) < list.Column {
 		return o.errAt(above+1, o.text.indent(above)+1, "unsupported-layout", "a comment above "+it.name.Value+", which is to be removed", "remove or move the comment first")
 	}
-	s.dropLines(dash, o.lastLine(list.Content[i], list.Column-1))
+	last := o.lastLine(list.Content[i], list.Column-1)
+	if last+1 == len(o.text.lines) || o.text.blank(last+1) {
+		dash = above + 1 // the blank lines above set this item off from nothing now
+	}
+	s.dropLines(dash, last)
 	return nil
 }
