@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/recipes"
+)
+
+type calibrateFlags struct {
+	overlay  string
+	write    bool
+	profile  string
+	form     string
+	nodeGPUs int
+	gate     string
+	point    int
+	allowSim bool
+}
+
+func (a *app) calibrateCmd() *cobra.Command {
+	var m measureFlags
+	var s sweepFlags
+	var f calibrateFlags
+	c := &cobra.Command{
+		Use:   "calibrate --overlay FILE [--target T] [--journal FILE] [--write]",
+		Short: "Measure, find the knee, confirm a point below it and set the overlay's gate",
+		Long: `calibrate is the main job: it sweeps, finds the knee, confirms a concurrency
+safely below it, derives a throughput floor per GPU and a TTFT ceiling, and
+prints the change to the overlay as a diff. Only --write changes the file, and
+only when every gate on the data is met; otherwise it ends with 9 and says which
+gate is unmet. Without --target it uses what --journal holds.`,
+		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := s.plan(&m)
+			if err != nil {
+				return err
+			}
+			p.Confirm, p.Point = true, f.point
+			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model}
+			return a.runCalibrate(c.Context(), cam, &f)
+		},
+	}
+	m.bind(c.Flags())
+	s.bind(c)
+	fl := c.Flags()
+	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
+	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
+	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
+	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")
+	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node; needed by --floor-form absolute")
+	fl.StringVar(&f.gate, "gate", "both", "both, or ttft-only to write no floor")
+	fl.IntVar(&f.point, "concurrency-per-gpu", 0, "prove this point instead of searching for one")
+	fl.BoolVar(&f.allowSim, "allow-simulated", false, "allow writing from a sim: target; waives C6, C7 and C11 and says so")
+	return c
+}
+
+func (f *calibrateFlags) policy(slo float64) (calibrate.Policy, error) {
+	p := calibrate.Policy{
+		Profile: calibrate.Profile(f.profile), Form: calibrate.Form(f.form), NodeGPUs: f.nodeGPUs,
+		AllowSimulated: f.allowSim, SLOMaxTTFTMS: slo, TTFTOnly: f.gate == "ttft-only",
+	}
+	switch {
+	case f.overlay == "":
+		return p, badInputf("calibrate needs --overlay FILE")
+	case p.Profile != calibrate.Portable && p.Profile != calibrate.Regression:
+		return p, badInputf("--floor-profile %q: use portable or regression", f.profile)
+	case p.Form != "" && p.Form != calibrate.PerGPU && p.Form != calibrate.Absolute:
+		return p, badInputf("--floor-form %q: use per-gpu or absolute", f.form)
+	case p.Form == calibrate.Absolute && f.nodeGPUs <= 0:
+		return p, badInputf("--floor-form absolute needs --node-gpus N, the GPUs of a full node")
+	case f.nodeGPUs < 0:
+		return p, badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
+	case f.gate != "both" && f.gate != "ttft-only":
+		return p, badInputf("--gate %q: use both or ttft-only", f.gate)
+	case f.point < 0 || f.point > 4096:
+		return p, badInputf("--concurrency-per-gpu %d: must be between 1 and 4096", f.point)
+	}
+	return p, nil
+}
+
+func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags) error {
+	policy, err := f.policy(cam.flags.sloTTFTMS)
+	if err != nil {
+		return err
+	}
+	src, err := readOverlay(f.overlay)
+	if err != nil {
+		return err
+	}
+	ov, err := recipes.Parse(f.overlay, src)
+	if err != nil {
+		return err
+	}
+	current, _, err := ov.Gate()
+	if err != nil {
+		return err
+	}
+	if f.write {
+		if err := recipes.CheckWritable(f.overlay); err != nil {
+			return err
+		}
+	}
+	if cam.model == "" {
+		cam.model = current.Model
+	}
+	curve, d, err := cam.measure(ctx)
+	if err != nil {
+		return err
+	}
+	p := calibrate.Propose(curve, current, policy)
+	if d.Reason != "" && !p.Writable {
+		p.Reasons = append(p.Reasons, d.Reason)
+	}
+	return a.finishCalibrate(f, ov, src, report.Calibration{Curve: curve, Proposal: p, Overlay: f.overlay})
+}
+
+// finishCalibrate makes the edit, shows it, and writes it if that is allowed.
+func (a *app) finishCalibrate(f *calibrateFlags, ov *recipes.Overlay, src []byte, r report.Calibration) error {
+	if !r.Proposal.Gate.Empty() {
+		edited, err := ov.SetGate(r.Proposal.Gate, r.Proposal.Comment)
+		if err != nil {
+			return err
+		}
+		r.Diff = recipes.Diff(f.overlay, src, edited)
+		if f.write && r.Proposal.Writable {
+			if err := recipes.WriteFile(f.overlay, edited); err != nil {
+				return fmt.Errorf("the calibration stands, but the overlay was not written: %w", err)
+			}
+			r.Wrote = true
+		}
+	}
+	if err := a.printCalibration(r); err != nil {
+		return err
+	}
+	if !r.Proposal.Writable {
+		return verdict{exitInconclusive}
+	}
+	return nil
+}
+
+func (a *app) printCalibration(r report.Calibration) error {
+	switch a.output {
+	case "json":
+		return report.CalibrationJSON(a.out, r)
+	case "csv":
+		return report.CurveCSV(a.out, report.Curve{Runs: r.Curve.Points()})
+	}
+	return report.CalibrationText(a.out, r)
+}

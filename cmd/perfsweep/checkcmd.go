@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+type checkFlags struct {
+	overlay  string
+	nodeGPUs int
+	baseline string
+}
+
+func (a *app) checkCmd() *cobra.Command {
+	var m measureFlags
+	var f checkFlags
+	c := &cobra.Command{
+		Use:   "check --overlay FILE [--target T] [--journal FILE]",
+		Short: "Re-measure the overlay's operating point and judge it",
+		Long: `check measures the one concurrency that the overlay pins, three valid times of at
+most five, and judges the median as AICR's evaluator does. It ends with 0 for
+pass, 8 for fail and 9 for inconclusive: too few valid runs, runs that disagree,
+stalls, or no gate. Inconclusive beats both pass and fail.`,
+		Example: "  perfsweep check --overlay my.yaml --target http://127.0.0.1:8000 --gpus 4",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return a.runCheck(c.Context(), &campaign{app: a, flags: &m, changed: c.Flags().Changed, model: m.model}, &f)
+		},
+	}
+	m.bind(c.Flags())
+	fl := c.Flags()
+	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is checked")
+	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node, for an absolute floor on a partly used node")
+	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration, whose run-to-run noise scales the agreement test")
+	return c
+}
+
+func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error {
+	if f.overlay == "" {
+		return badInputf("check needs --overlay FILE")
+	}
+	if f.nodeGPUs < 0 {
+		return badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
+	}
+	src, err := readOverlay(f.overlay)
+	if err != nil {
+		return err
+	}
+	ov, err := recipes.Parse(f.overlay, src)
+	if err != nil {
+		return err
+	}
+	gate, ok, err := ov.Gate()
+	if err != nil {
+		return err
+	}
+	if !ok {
+		// A disabled check is no gate, whatever constraints lie beside it.
+		return a.printCheck(report.CheckReport{Overlay: f.overlay, Result: calibrate.Check(recipes.Gate{}, sweep.Curve{}, f.nodeGPUs, nil)})
+	}
+	if gate.ConcurrencyPerGPU == 0 {
+		return badInputf("%s: the gate has no inference-concurrency-per-gpu, and a threshold means something at one load only; add it, or run calibrate", f.overlay)
+	}
+	base, err := f.base()
+	if err != nil {
+		return err
+	}
+	e, err := cam.flags.effortValue()
+	if err != nil {
+		return err
+	}
+	cam.plan = sweep.DefaultPlan(e)
+	cam.plan.Check, cam.plan.Point = true, gate.ConcurrencyPerGPU
+	cam.plan.SLOMaxTTFTMS, cam.plan.MaxWall = cam.flags.sloTTFTMS, cam.flags.maxWall
+	if cam.model == "" {
+		cam.model = gate.Model
+	}
+	curve, _, err := cam.measure(ctx)
+	if err != nil {
+		return err
+	}
+	return a.printCheck(report.CheckReport{Overlay: f.overlay, Curve: curve, Result: calibrate.Check(gate, curve, f.nodeGPUs, base)})
+}
+
+func (f *checkFlags) base() (*sweep.Curve, error) {
+	if f.baseline == "" {
+		return nil, nil
+	}
+	c, err := readJournal(f.baseline)
+	if err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+func (a *app) printCheck(r report.CheckReport) error {
+	var err error
+	switch a.output {
+	case "json":
+		err = report.CheckJSON(a.out, r)
+	case "csv":
+		err = report.RunsCSV(a.out, r.Curve)
+	default:
+		err = report.CheckText(a.out, r)
+	}
+	if err != nil {
+		return err
+	}
+	switch r.Result.Verdict {
+	case calibrate.Pass:
+		return nil
+	case calibrate.Fail:
+		return verdict{exitGateFailed}
+	}
+	return verdict{exitInconclusive}
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// measureFlags are those of every command that can put load on a target.
+type measureFlags struct {
+	target    string
+	gpus      int
+	model     string
+	journal   string
+	resume    bool
+	effort    string
+	workload  string
+	isl       int
+	islStddev int
+	osl       int
+	oslStddev int
+	pool      int
+	seed      uint64
+	labels    []string
+	keyEnv    string
+	maxWall   time.Duration
+	sloTTFTMS float64
+}
+
+func (m *measureFlags) bind(f *pflag.FlagSet) {
+	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE] or sim:PRESET[?key=value&…]")
+	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets")
+	f.StringVar(&m.model, "model", "", "model to ask for (default: the overlay's, else the only one served)")
+	f.StringVar(&m.journal, "journal", "", "file that is read and appended to, one fsynced line a run")
+	f.BoolVar(&m.resume, "resume", false, "continue the campaign in --journal; nothing is measured twice")
+	f.StringVar(&m.effort, "effort", "standard", "quick, standard or full; quick is for demos and first looks")
+	f.StringVar(&m.workload, "workload", "aicr", "aicr, synthetic or FILE.jsonl")
+	f.IntVar(&m.isl, "isl", 0, "mean input tokens (default: the workload's)")
+	f.IntVar(&m.islStddev, "isl-stddev", 0, "standard deviation of input tokens")
+	f.IntVar(&m.osl, "osl", 0, "mean output tokens (default: the workload's; 32 for --effort quick)")
+	f.IntVar(&m.oslStddev, "osl-stddev", 0, "standard deviation of output tokens")
+	f.IntVar(&m.pool, "pool", 0, "distinct prompts (default: the workload's)")
+	f.Uint64Var(&m.seed, "seed", 0, "seed of prompts, lengths and the order of runs (default: the workload's)")
+	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8 or gpu_product=GB300; repeatable")
+	f.StringVar(&m.keyEnv, "api-key-env", "PERFSWEEP_API_KEY", "environment variable that holds the API key, if the target needs one")
+	f.DurationVar(&m.maxWall, "max-wall", 0, "stop measuring after this much run time and report what is known")
+	f.Float64Var(&m.sloTTFTMS, "slo-ttft-ms", 2000, "largest TTFT p99 that counts as healthy")
+}
+
+func (m *measureFlags) effortValue() (sweep.Effort, error) {
+	switch e := sweep.Effort(m.effort); e {
+	case sweep.Quick, sweep.Standard, sweep.Full:
+		return e, nil
+	}
+	return "", badInputf("--effort %q: use quick, standard or full", m.effort)
+}
+
+// spec builds the workload from the flags. changed says which flags were set.
+func (m *measureFlags) spec(changed func(string) bool) (loadgen.WorkloadSpec, error) {
+	name := m.workload
+	if strings.HasSuffix(name, ".jsonl") {
+		name = "file"
+	}
+	s, err := loadgen.DefaultSpec(name)
+	if err != nil {
+		return s, badInputf("--workload %q: %w", m.workload, err)
+	}
+	if name == "file" {
+		s.File = m.workload
+		if _, err := os.Stat(m.workload); err != nil {
+			return s, badInputf("--workload: %w", err)
+		}
+	}
+	if m.effort == string(sweep.Quick) {
+		s.OSL = 32
+	}
+	for _, o := range []struct {
+		flag string
+		min  int
+		from int
+		to   *int
+	}{
+		{"isl", 1, m.isl, &s.ISL},
+		{"isl-stddev", 0, m.islStddev, &s.ISLStddev},
+		{"osl", 1, m.osl, &s.OSL},
+		{"osl-stddev", 0, m.oslStddev, &s.OSLStddev},
+		{"pool", 0, m.pool, &s.Pool},
+	} {
+		if !changed(o.flag) {
+			continue
+		}
+		if o.from < o.min || o.from > 1<<20 {
+			return s, badInputf("--%s %d: must be between %d and %d", o.flag, o.from, o.min, 1<<20)
+		}
+		*o.to = o.from
+	}
+	if changed("seed") {
+		s.Seed = m.seed
+	}
+	return s, nil
+}
+
+func (m *measureFlags) labelMap() (map[string]string, error) {
+	out := map[string]string{}
+	for _, l := range m.labels {
+		k, v, ok := strings.Cut(l, "=")
+		if !ok || k == "" || v == "" || len(l) > 512 || strings.ContainsFunc(l, func(r rune) bool { return r < ' ' }) {
+			return nil, badInputf("--label %q: use key=value", l)
+		}
+		if _, dup := out[k]; dup {
+			return nil, badInputf("--label %s is given twice", k)
+		}
+		out[k] = v
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// check refuses combinations before anything is opened.
+func (m *measureFlags) check() error {
+	switch {
+	case m.target == "" && m.journal == "":
+		return badInputf("nothing to do: give --target to measure, or --journal FILE to use what was measured")
+	case m.resume && m.journal == "":
+		return badInputf("--resume needs --journal FILE")
+	case m.gpus < 0:
+		return badInputf("--gpus %d: must be at least 1", m.gpus)
+	case m.maxWall < 0:
+		return badInputf("--max-wall %s: must not be negative", m.maxWall)
+	case !(m.sloTTFTMS > 0) || m.sloTTFTMS > 1e7:
+		return badInputf("--slo-ttft-ms %v: must be a number of milliseconds greater than 0", m.sloTTFTMS)
+	}
+	if m.resume && m.target == "" {
+		return badInputf("--resume needs --target: a journal does not hold credentials or fault keys of its target")
+	}
+	return nil
+}
+
+// parseLevels reads "8,16,32".
+func parseLevels(ss []int) ([]int, error) {
+	for i, n := range ss {
+		if n < 1 || n > 4096 {
+			return nil, badInputf("--levels: %d is not between 1 and 4096 per GPU", n)
+		}
+		if i > 0 && n <= ss[i-1] {
+			return nil, badInputf("--levels: %d after %d; list each level once, ascending", n, ss[i-1])
+		}
+	}
+	return ss, nil
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}

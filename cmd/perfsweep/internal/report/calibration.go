@@ -1,0 +1,112 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Calibration is a proposal with the edit that it makes.
+type Calibration struct {
+	Curve    sweep.Curve
+	Proposal calibrate.Proposal
+	Overlay  string
+	Diff     string
+	Wrote    bool
+}
+
+// CalibrationText prints the decision first, then the curve, the gates on the
+// data, the arithmetic, and the diff.
+func CalibrationText(w io.Writer, c Calibration) error {
+	p := &printer{w: w}
+	r := c.Proposal
+	p.line("%s", decision(c))
+	for _, s := range r.Reasons {
+		p.line("  %s", s)
+	}
+	p.line("")
+	p.line("%s", answer(Curve{Fit: r.Fit, Point: r.Point}))
+	p.curve(r.Fit, r.Point)
+	p.fit(r.Fit)
+	p.invalid(c.Curve.Runs)
+	p.gates(r.Gates)
+	p.limits(r)
+	p.sensitivity(r.Sensitivity)
+	if c.Diff != "" {
+		p.line("")
+		if !c.Wrote {
+			p.line("not written:")
+		}
+		p.line("%s", c.Diff)
+	}
+	return p.err
+}
+
+// decision is the first line.
+func decision(c Calibration) string {
+	r := c.Proposal
+	switch {
+	case c.Wrote && c.Diff == "":
+		return fmt.Sprintf("%s: %s already holds this gate", r.Outcome, c.Overlay)
+	case c.Wrote:
+		return fmt.Sprintf("%s: wrote %s at %d per GPU", r.Outcome, c.Overlay, r.Point.ConcurrencyPerGPU)
+	case r.Writable:
+		return fmt.Sprintf("%s: the gate at %d per GPU may be written; add --write", r.Outcome, r.Point.ConcurrencyPerGPU)
+	}
+	return fmt.Sprintf("%s: %s is left as it is", r.Outcome, c.Overlay)
+}
+
+func (p *printer) gates(gates []calibrate.GateResult) {
+	if len(gates) == 0 || p.err != nil {
+		return
+	}
+	p.line("")
+	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	for _, g := range gates {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t(%s)\n", g.ID, g.State, g.Name, g.Observed, g.Threshold)
+	}
+	p.err = tw.Flush()
+	for _, g := range gates {
+		if g.State == calibrate.Unmet && g.Remedy != "" {
+			p.line("  %s: %s", g.ID, g.Remedy)
+		}
+	}
+}
+
+func (p *printer) limits(r calibrate.Proposal) {
+	l := r.Limits
+	if l.Runs == 0 {
+		return
+	}
+	p.line("")
+	p.line("at %d per GPU, %d gate runs: median %s tok/s per GPU, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, number(r.TokPerSecPerGPU), number(r.TTFTP99MS))
+	p.line("floors: portable %s, regression %s tok/s per GPU (tolerance limit %s; s within %.1f %%, between %.1f %% %s)",
+		number(l.Portable), number(l.Regression), number(l.L), 100*l.SW, 100*l.SB, l.SBBasis)
+	g := r.Gate
+	switch {
+	case g.FloorPerGPU > 0:
+		p.line("written floor (%s) %s tok/s per GPU; the evaluator's 10 %% makes it %s", r.Profile, number(g.FloorPerGPU), number((1-recipes.Tolerance)*g.FloorPerGPU))
+	case g.Floor > 0:
+		p.line("written floor (%s) %s tok/s for a full node; the evaluator's 10 %% makes it %s", r.Profile, number(g.Floor), number((1-recipes.Tolerance)*g.Floor))
+	}
+	if g.CeilingTTFTP99MS > 0 {
+		p.line("written TTFT p99 ceiling %s ms; the evaluator's 10 %% makes it %s", number(g.CeilingTTFTP99MS), number((1+recipes.Tolerance)*g.CeilingTTFTP99MS))
+	}
+}
+
+func (p *printer) sensitivity(ss []calibrate.Sensitivity) {
+	if len(ss) == 0 || p.err != nil {
+		return
+	}
+	p.line("")
+	p.line("what this gate would catch, in one run:")
+	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	for _, s := range ss {
+		fmt.Fprintf(tw, "  %s\treads %.0f %%\tcaught in %.0f %%\n", s.Loss, 100*s.Ratio, 100*s.Caught)
+	}
+	p.err = tw.Flush()
+}

@@ -1,0 +1,89 @@
+package report
+
+import (
+	"io"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+type calibrationDoc struct {
+	SchemaVersion     int                     `json:"schema_version"`
+	Outcome           calibrate.Outcome       `json:"outcome"`
+	Simulated         bool                    `json:"simulated"`
+	Reasons           []string                `json:"reasons"`
+	Gates             []calibrate.GateResult  `json:"gates"`
+	Status            knee.Status             `json:"status"`
+	Knee              float64                 `json:"knee,omitempty"`
+	KneeLow           float64                 `json:"knee_low,omitempty"`
+	KneeHigh          float64                 `json:"knee_high,omitempty"`
+	ConcurrencyPerGPU int                     `json:"concurrency_per_gpu,omitempty"`
+	Point             sweep.OperatingPoint    `json:"operating_point"`
+	TokPerSecPerGPU   float64                 `json:"output_tok_per_s_per_gpu,omitempty"`
+	TTFTP99MS         float64                 `json:"ttft_p99_ms,omitempty"`
+	Floor             float64                 `json:"floor,omitempty"`
+	FloorForm         calibrate.Form          `json:"floor_form,omitempty"`
+	FloorProfile      calibrate.Profile       `json:"floor_profile,omitempty"`
+	CeilingMS         float64                 `json:"ceiling_ms,omitempty"`
+	Limits            *calibrate.Limits       `json:"limits,omitempty"`
+	Sensitivity       []calibrate.Sensitivity `json:"sensitivity"`
+	Runs              []runDoc                `json:"runs"`
+	Fingerprint       sweep.Fingerprint       `json:"fingerprint"`
+	OutputTokens      int64                   `json:"total_output_tokens"`
+	Gate              *recipes.Gate           `json:"gate,omitempty"`
+	Diff              string                  `json:"diff,omitempty"`
+	Wrote             bool                    `json:"wrote"`
+}
+
+// runDoc is one run in a JSON answer; the journal holds the whole of it.
+type runDoc struct {
+	Seq               int               `json:"seq"`
+	ConcurrencyPerGPU int               `json:"concurrency_per_gpu"`
+	Kind              string            `json:"kind"`
+	Purpose           sweep.Purpose     `json:"purpose"`
+	Valid             bool              `json:"valid"`
+	WindowTokPerSec   float64           `json:"window_output_tok_per_s,omitempty"`
+	WholeTokPerSec    float64           `json:"whole_run_output_tok_per_s,omitempty"`
+	WindowTTFTP99MS   float64           `json:"window_ttft_p99_ms,omitempty"`
+	WholeTTFTP99MS    float64           `json:"whole_run_ttft_p99_ms,omitempty"`
+	Violations        []sweep.Violation `json:"violations,omitempty"`
+}
+
+func runDocs(runs []sweep.Run) []runDoc {
+	out := []runDoc{}
+	for _, r := range runs {
+		out = append(out, runDoc{
+			Seq: r.Seq, ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, Kind: string(r.Step.Kind), Purpose: r.Step.Purpose,
+			Valid: r.Valid(), WindowTokPerSec: r.Result.Window.OutputTokPerSec, WholeTokPerSec: r.Result.WholeRun.OutputTokPerSec,
+			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations,
+		})
+	}
+	return out
+}
+
+// CalibrationJSON prints the calibration as one JSON document.
+func CalibrationJSON(w io.Writer, c Calibration) error {
+	r := c.Proposal
+	d := calibrationDoc{
+		SchemaVersion: schemaVersion, Outcome: r.Outcome, Simulated: c.Curve.Fingerprint.Simulated,
+		Reasons: list(r.Reasons), Gates: r.Gates, Status: r.Fit.Status,
+		Knee: r.Fit.Knee, KneeLow: r.Fit.KneeLow, KneeHigh: r.Fit.KneeHigh,
+		ConcurrencyPerGPU: r.Point.ConcurrencyPerGPU, Point: r.Point,
+		TokPerSecPerGPU: r.TokPerSecPerGPU, TTFTP99MS: r.TTFTP99MS,
+		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
+		Sensitivity: r.Sensitivity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
+		OutputTokens: c.Curve.OutputTokens(), Diff: c.Diff, Wrote: c.Wrote,
+	}
+	if d.Sensitivity == nil {
+		d.Sensitivity = []calibrate.Sensitivity{}
+	}
+	if r.Limits.Runs > 0 {
+		d.Limits = &r.Limits
+	}
+	if !r.Gate.Empty() {
+		d.Gate = &r.Gate
+	}
+	return encode(w, d)
+}

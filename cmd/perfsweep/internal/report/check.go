@@ -1,0 +1,116 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// CheckReport is a verdict with the runs behind it.
+type CheckReport struct {
+	Overlay string
+	Curve   sweep.Curve
+	Result  calibrate.CheckResult
+}
+
+// CheckText prints the verdict first.
+func CheckText(w io.Writer, c CheckReport) error {
+	p := &printer{w: w}
+	r := c.Result
+	p.line("%s: %s", r.Verdict, c.Overlay)
+	for _, s := range r.Reasons {
+		p.line("  %s", s)
+	}
+	if r.TokPerSecPerGPU > 0 {
+		p.line("measured at %d per GPU: %s tok/s per GPU, TTFT p99 %s ms (median of %d valid gate runs)",
+			r.Gate.ConcurrencyPerGPU, number(r.TokPerSecPerGPU), number(r.TTFTP99MS), r.Valid)
+	}
+	if e := r.Effective; e.EffectiveFloorTokPerSec > 0 || e.EffectiveCeilingTTFTP99MS > 0 {
+		p.line("effective gate, tolerance included: at least %s tok/s in total, TTFT p99 at most %s ms",
+			number(e.EffectiveFloorTokPerSec), number(e.EffectiveCeilingTTFTP99MS))
+	}
+	if len(c.Curve.Runs) > 0 && p.err == nil {
+		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		for _, run := range c.Curve.Runs {
+			est := estimate(run)
+			fmt.Fprintf(tw, "  run %d\t%s\t%s tok/s\tTTFT p99 %s ms\t%s\n", run.Seq, run.Step.Kind, number(est.OutputTokPerSec), number(est.TTFTP99MS), validity(run))
+		}
+		p.err = tw.Flush()
+	}
+	return p.err
+}
+
+func validity(r sweep.Run) string {
+	if r.Valid() {
+		return "valid"
+	}
+	s := "INVALID"
+	for _, v := range r.Violations {
+		s += fmt.Sprintf(" %s: %s (limit %s)", v.Gate, v.Observed, v.Threshold)
+	}
+	return s
+}
+
+// estimate is the one that counts for a run's kind.
+func estimate(r sweep.Run) loadgen.Estimate {
+	if r.Step.Kind == loadgen.Gate {
+		return r.Result.WholeRun
+	}
+	return r.Result.Window
+}
+
+type checkDoc struct {
+	SchemaVersion int                `json:"schema_version"`
+	Verdict       calibrate.Verdict  `json:"verdict"`
+	Simulated     bool               `json:"simulated"`
+	Reasons       []string           `json:"reasons"`
+	Measured      measuredDoc        `json:"measured"`
+	Gate          recipes.Gate       `json:"gate"`
+	Effective     recipes.Evaluation `json:"effective_gate"`
+	Runs          []runDoc           `json:"runs"`
+	Fingerprint   *sweep.Fingerprint `json:"fingerprint,omitempty"`
+}
+
+type measuredDoc struct {
+	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
+	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`
+	Valid           int     `json:"valid_attempts"`
+	Attempts        int     `json:"attempts"`
+}
+
+// CheckJSON prints the verdict as one JSON document.
+func CheckJSON(w io.Writer, c CheckReport) error {
+	r := c.Result
+	d := checkDoc{
+		SchemaVersion: schemaVersion, Verdict: r.Verdict, Simulated: c.Curve.Fingerprint.Simulated, Reasons: list(r.Reasons),
+		Measured: measuredDoc{r.TokPerSecPerGPU, r.TTFTP99MS, r.Valid, r.Attempts},
+		Gate:     r.Gate, Effective: r.Effective, Runs: runDocs(c.Curve.Runs),
+	}
+	if d.Effective.Reasons == nil {
+		d.Effective.Reasons = []string{}
+	}
+	if c.Curve.Fingerprint.Target != "" {
+		d.Fingerprint = &c.Curve.Fingerprint
+	}
+	return encode(w, d)
+}
+
+// RunsCSV prints one row a run, whatever its kind.
+func RunsCSV(w io.Writer, c sweep.Curve) error {
+	rows := [][]string{{"seq", "kind", "concurrency_per_gpu", "output_tok_per_s", "ttft_p50_ms", "ttft_p99_ms", "valid"}}
+	for _, r := range c.Runs {
+		e := estimate(r)
+		rows = append(rows, []string{
+			strconv.Itoa(r.Seq), string(r.Step.Kind), strconv.Itoa(r.Step.ConcurrencyPerGPU),
+			cell(e.OutputTokPerSec), cell(e.TTFTP50MS), cell(e.TTFTP99MS), strconv.FormatBool(r.Valid()),
+		})
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}

@@ -1,0 +1,174 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Curve is a fitted curve with where it came from; Fingerprint and Preflight
+// are nil for a curve that this tool did not measure.
+type Curve struct {
+	Runs        []knee.Run
+	All         []sweep.Run
+	Fit         knee.Fit
+	Point       sweep.OperatingPoint
+	Fingerprint *sweep.Fingerprint
+	Preflight   *loadgen.Preflight
+	Reason      string
+}
+
+// barWidth is the room for a bar in an 80 column terminal.
+const barWidth = 30
+
+// CurveText prints the curve with the knee, the answer first.
+func CurveText(w io.Writer, c Curve) error {
+	p := &printer{w: w}
+	p.line("%s", answer(c))
+	if c.Fingerprint != nil && c.Fingerprint.Simulated {
+		p.line("SIMULATED: nothing here was measured on a GPU.")
+	}
+	p.line("")
+	p.curve(c.Fit, c.Point)
+	p.fit(c.Fit)
+	p.invalid(c.All)
+	for _, s := range c.Fit.Warnings {
+		p.line("warning: %s", s)
+	}
+	if c.Reason != "" {
+		p.line("%s", c.Reason)
+	}
+	return p.err
+}
+
+// answer is the first line of every curve.
+func answer(c Curve) string {
+	f := c.Fit
+	switch f.Status {
+	case knee.Knee, knee.LatencyLimited:
+		s := fmt.Sprintf("knee at %.3g per GPU (90%% interval %.3g to %.3g)", f.Knee, f.KneeLow, f.KneeHigh)
+		if f.Status == knee.LatencyLimited {
+			s = fmt.Sprintf("latency limits the load at %.3g per GPU (interval %.3g to %.3g): TTFT p99 steps up before throughput bends", f.Knee, f.KneeLow, f.KneeHigh)
+		}
+		if c.Point.ConcurrencyPerGPU > 0 {
+			s += fmt.Sprintf("; operating point %d per GPU", c.Point.ConcurrencyPerGPU)
+		}
+		return s
+	case knee.Ambiguous:
+		return fmt.Sprintf("knee ambiguous near %.3g per GPU: the model and the data disagree; measure the levels around it", f.Knee)
+	case knee.NotSaturated:
+		return fmt.Sprintf("no knee: throughput still rises at the highest level measured (elasticity %.2f over the last octave); measure higher levels", f.LastElasticity)
+	case knee.SaturatedAtMin:
+		return "no knee: already saturated at the lowest level measured; measure lower levels"
+	}
+	return "no knee: fewer than 4 usable levels; measure more levels"
+}
+
+// printer keeps the first write error, so that rendering reads as a list.
+type printer struct {
+	w   io.Writer
+	err error
+}
+
+func (p *printer) line(format string, args ...any) {
+	if p.err == nil {
+		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+	}
+}
+
+// curve draws one bar a level.
+func (p *printer) curve(f knee.Fit, op sweep.OperatingPoint) {
+	var top float64
+	for _, l := range f.Levels {
+		top = max(top, l.TokPerSecPerGPU)
+	}
+	if top == 0 || p.err != nil {
+		return
+	}
+	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "per GPU\truns\ttok/s/GPU\tTTFT p50 ms\tp99 ms\t")
+	for _, l := range f.Levels {
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t %s\n", l.ConcurrencyPerGPU, runs(l), number(l.TokPerSecPerGPU), number(l.TTFTP50MS), number(l.TTFTP99MS), bar(l, f, op, top))
+	}
+	p.err = tw.Flush()
+}
+
+func runs(l knee.Level) string {
+	if l.Kept == l.Runs {
+		return fmt.Sprint(l.Runs)
+	}
+	return fmt.Sprintf("%d of %d", l.Kept, l.Runs)
+}
+
+func bar(l knee.Level, f knee.Fit, op sweep.OperatingPoint, top float64) string {
+	s := strings.Repeat("#", int(l.TokPerSecPerGPU/top*barWidth+0.5))
+	n := float64(l.ConcurrencyPerGPU)
+	switch {
+	case l.ConcurrencyPerGPU == op.ConcurrencyPerGPU:
+		s += " <- operating point"
+	case f.KneeLow > 0 && n >= f.KneeLow && n <= f.KneeHigh:
+		s += " . knee interval"
+	}
+	if len(l.Flags) > 0 {
+		s += " [" + strings.Join(l.Flags, ",") + "]"
+	}
+	return s
+}
+
+// fit prints how the answer was found.
+func (p *printer) fit(f knee.Fit) {
+	p.line("")
+	if f.Model != "" {
+		p.line("status %s  model %s  e* %.2f  tilted argmax %d  N* %.3g  run noise %.1f %%", f.Status, f.Model, f.EStar, f.TiltLevel, f.NStar, 100*f.Noise)
+	} else {
+		p.line("status %s", f.Status)
+	}
+	if len(f.Flags) > 0 {
+		p.line("flags: %s", strings.Join(f.Flags, ", "))
+	}
+}
+
+// invalid says what was kept out.
+func (p *printer) invalid(all []sweep.Run) {
+	bad := 0
+	for _, r := range all {
+		if !r.Valid() {
+			bad++
+		}
+	}
+	if bad == 0 {
+		return
+	}
+	p.line("%d of %d runs were INVALID and are not in the curve:", bad, len(all))
+	for _, r := range all {
+		for _, v := range r.Violations {
+			p.line("  run %d at %d per GPU: %s %s (limit %s)", r.Seq, r.Step.ConcurrencyPerGPU, v.Gate, v.Observed, v.Threshold)
+		}
+	}
+}
+
+// number prints a positive number at reading precision, absent as "-".
+func number(v float64) string {
+	switch {
+	case v == 0:
+		return "-"
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return group(fmt.Sprintf("%.0f", v))
+}
+
+// group puts thousands separators into a whole number.
+func group(s string) string {
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"io"
+	"strconv"
+
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// schemaVersion is that of every JSON document on stdout.
+const schemaVersion = 1
+
+type curveDoc struct {
+	SchemaVersion  int                   `json:"schema_version"`
+	Simulated      bool                  `json:"simulated,omitempty"`
+	Status         knee.Status           `json:"status"`
+	Flags          []string              `json:"flags"`
+	Knee           float64               `json:"knee,omitempty"`
+	KneeGrid       float64               `json:"knee_grid,omitempty"`
+	KneeLow        float64               `json:"knee_low,omitempty"`
+	KneeHigh       float64               `json:"knee_high,omitempty"`
+	OperatingPoint int                   `json:"operating_point,omitempty"`
+	Point          *sweep.OperatingPoint `json:"operating_point_detail,omitempty"`
+	EStar          float64               `json:"e_star,omitempty"`
+	Model          string                `json:"model,omitempty"`
+	Params         map[string]float64    `json:"model_params,omitempty"`
+	TiltLevel      int                   `json:"tilted_argmax,omitempty"`
+	LatencyEdge    int                   `json:"latency_edge,omitempty"`
+	NStar          float64               `json:"n_star,omitempty"`
+	Elasticity     float64               `json:"last_octave_elasticity,omitempty"`
+	Noise          float64               `json:"run_noise_ln,omitempty"`
+	NoiseDF        int                   `json:"run_noise_df,omitempty"`
+	Levels         []knee.Level          `json:"levels"`
+	Refine         []float64             `json:"measure_next,omitempty"`
+	Invalid        []invalidDoc          `json:"invalid_runs,omitempty"`
+	Fingerprint    *sweep.Fingerprint    `json:"fingerprint,omitempty"`
+	Reason         string                `json:"reason,omitempty"`
+	Warnings       []string              `json:"warnings"`
+}
+
+type invalidDoc struct {
+	Seq               int               `json:"seq"`
+	ConcurrencyPerGPU int               `json:"concurrency_per_gpu"`
+	Violations        []sweep.Violation `json:"violations"`
+}
+
+// CurveJSON prints the curve as one JSON document.
+func CurveJSON(w io.Writer, c Curve) error {
+	f := c.Fit
+	d := curveDoc{
+		SchemaVersion: schemaVersion, Status: f.Status, Flags: list(f.Flags), Knee: f.Knee, KneeGrid: f.GridKnee,
+		KneeLow: f.KneeLow, KneeHigh: f.KneeHigh, OperatingPoint: c.Point.ConcurrencyPerGPU, EStar: f.EStar,
+		Model: f.Model, Params: f.Params, TiltLevel: f.TiltLevel, LatencyEdge: f.LatencyEdge, NStar: f.NStar,
+		Elasticity: f.LastElasticity, Noise: f.Noise, NoiseDF: f.NoiseDF, Levels: f.Levels, Refine: f.Refine,
+		Fingerprint: c.Fingerprint, Reason: c.Reason, Warnings: list(f.Warnings),
+	}
+	if d.Levels == nil {
+		d.Levels = []knee.Level{}
+	}
+	if c.Point.ConcurrencyPerGPU > 0 || c.Point.Reason != "" {
+		d.Point = &c.Point
+	}
+	if c.Fingerprint != nil {
+		d.Simulated = c.Fingerprint.Simulated
+	}
+	d.Invalid = invalidRuns(c.All)
+	return encode(w, d)
+}
+
+func invalidRuns(all []sweep.Run) []invalidDoc {
+	var out []invalidDoc
+	for _, r := range all {
+		if !r.Valid() {
+			out = append(out, invalidDoc{r.Seq, r.Step.ConcurrencyPerGPU, r.Violations})
+		}
+	}
+	return out
+}
+
+// list makes an absent list an empty one: readers may range over it.
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}
+
+func encode(w io.Writer, v any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// CurveCSV prints the runs in the form that the knee command reads.
+func CurveCSV(w io.Writer, c Curve) error {
+	cw := csv.NewWriter(w)
+	rows := [][]string{{"concurrency_per_gpu", "output_tok_per_s_per_gpu", "ttft_p50_ms", "ttft_p99_ms", "itl_ms"}}
+	for _, r := range c.Runs {
+		rows = append(rows, []string{strconv.Itoa(r.ConcurrencyPerGPU), cell(r.TokPerSecPerGPU), cell(r.TTFTP50MS), cell(r.TTFTP99MS), cell(r.ITLMS)})
+	}
+	return cw.WriteAll(rows)
+}
+
+// cell prints a metric, absent as an empty cell.
+func cell(v float64) string {
+	if v == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

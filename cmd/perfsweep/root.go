@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// app is what every command shares: streams and the global flags.
+type app struct {
+	in        io.Reader
+	out, err  io.Writer
+	output    string // text, json, csv
+	quiet     bool
+	exitCodes string // "", aicr
+}
+
+// run is the whole program above the operating system.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	a := &app{in: stdin, out: stdout, err: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	code, silent := exitCode(ctx, err)
+	if !silent {
+		fmt.Fprintf(stderr, "perfsweep: %s\n", oneLine(err, code))
+	}
+	if a.exitCodes == "aicr" {
+		return aicrCode(code)
+	}
+	return code
+}
+
+// oneLine adds the way out that every interruption has.
+func oneLine(err error, code int) string {
+	msg := strings.TrimSpace(err.Error())
+	if code == exitInterrupted {
+		return "interrupted: " + msg + "; a journal given with --journal is intact, continue it with --resume"
+	}
+	return msg
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "perfsweep",
+		Short: "Find the saturation knee of an LLM deployment and calibrate gates from it",
+		Long: `perfsweep holds N streaming chat requests in flight against an OpenAI-compatible
+server, sweeps N per GPU, finds the saturation knee with an interval, confirms a
+concurrency safely below it, and writes calibrated per-GPU throughput floors and
+TTFT ceilings into AICR overlays. "check" later re-measures that one point.
+
+Exit codes: 0 done or passed, 1 the world (unreachable, permission, disk),
+2 what you wrote (flags, overlay, input file), 8 gate failed, 9 inconclusive or
+refused, 130 interrupted with the journal intact.`,
+		Example:           "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml",
+		Version:           version,
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		DisableAutoGenTag: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkGlobals() },
+	}
+	f := root.PersistentFlags()
+	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv")
+	f.BoolVar(&a.quiet, "quiet", false, "no progress on stderr")
+	f.StringVar(&a.exitCodes, "exit-codes", "", `"aicr" maps every failure to 1, because AICR reads a container's 2 as skipped`)
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
+	})
+	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.calibrateCmd(), a.checkCmd(), a.lintCmd(), a.simulateCmd())
+	// Unknown commands and wrong argument counts are input errors too.
+	root.Args = func(c *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return badInputf("unknown command %q; see %q", args[0], "perfsweep --help")
+		}
+		return nil
+	}
+	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	return root
+}
+
+func (a *app) checkGlobals() error {
+	switch a.output {
+	case "text", "json", "csv":
+	default:
+		return badInputf("-o %q: use text, json or csv", a.output)
+	}
+	if a.exitCodes != "" && a.exitCodes != "aicr" {
+		return badInputf("--exit-codes %q: the only mapping is aicr", a.exitCodes)
+	}
+	return nil
+}
+
+// noArgs and exactly are cobra's argument checks with our exit code.
+func noArgs(c *cobra.Command, args []string) error { return badInput(cobra.NoArgs(c, args)) }
+
+func exactly(n int, what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) != n {
+			return badInputf("%s needs %s; see %q", c.CommandPath(), what, c.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
+// say writes talk to stderr unless --quiet.
+func (a *app) say(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.err, format+"\n", args...)
+	}
+}

@@ -1,0 +1,5 @@
+//go:build accept
+
+package main
+
+const seeds = 20

@@ -1,0 +1,6 @@
+//go:build !accept
+
+package main
+
+// seeds is how many seeds the short suite tries; "make accept" tries 20.
+const seeds = 3

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfsweep/perfsweep/loadgen/enginesim"
+)
+
+func (a *app) simulateCmd() *cobra.Command {
+	var listen string
+	c := &cobra.Command{
+		Use:   "simulate PRESET[?key=value&…]",
+		Short: "Serve the simulator for any client",
+		Long: "simulate serves an OpenAI-compatible engine whose throughput law, and so its knee,\nis known in closed form. Stop it with Ctrl-C.\n\nPresets:\n" +
+			presetTable(),
+		Example: "  perfsweep simulate gb300 --listen 127.0.0.1:8000\n  perfsweep simulate 'kneed?gpus=2&speed=0.7'",
+		Args:    exactly(1, "one PRESET"),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			for _, p := range enginesim.PresetInfos() {
+				names = append(names, p.Name)
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			p, err := enginesim.ParseTarget(strings.TrimPrefix(args[0], "sim:"))
+			if err != nil {
+				return badInput(err)
+			}
+			sim := enginesim.New(p)
+			defer sim.Close()
+			url, err := sim.Listen(listen)
+			if err != nil {
+				return fmt.Errorf("listening on %s: %w; choose another --listen", listen, err)
+			}
+			fmt.Fprintf(a.out, "%s\n", url)
+			if n, ok := p.Knee(0.20); ok {
+				a.say("sim:%s serves %s on %s; closed-form knee %.1f per GPU at %.0f tok/s per GPU", p.Public(), p.Model, url, n, p.Throughput(n))
+			} else {
+				a.say("sim:%s serves %s on %s; its curve has no knee", p.Public(), p.Model, url)
+			}
+			<-c.Context().Done()
+			n := sim.Counters()
+			a.say("served %d requests, %d prompt tokens, %d output tokens", n.Requests, n.PromptTokens, n.OutputTokens)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&listen, "listen", "127.0.0.1:8000", "address to serve on; port 0 takes a free one")
+	return c
+}
+
+func presetTable() string {
+	var b strings.Builder
+	for _, p := range enginesim.PresetInfos() {
+		fmt.Fprintf(&b, "  %-15s %s\n", p.Name, p.What)
+	}
+	return b.String()
+}

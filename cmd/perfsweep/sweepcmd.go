@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// sweepFlags choose what is measured, beyond measureFlags.
+type sweepFlags struct {
+	levels  []int
+	maxN    int
+	repeats int
+	eStar   float64
+}
+
+func (s *sweepFlags) plan(m *measureFlags) (sweep.Plan, error) {
+	e, err := m.effortValue()
+	if err != nil {
+		return sweep.Plan{}, err
+	}
+	p := sweep.DefaultPlan(e)
+	if p.Levels, err = parseLevels(s.levels); err != nil {
+		return p, err
+	}
+	if err := (knee.Options{EStar: s.eStar}).Validate(); err != nil {
+		return p, badInputf("--e-star: %w", err)
+	}
+	p.EStar, p.SLOMaxTTFTMS, p.MaxWall = s.eStar, m.sloTTFTMS, m.maxWall
+	p.MaxConcurrencyPerGPU, p.Repeats = s.maxN, s.repeats
+	if m.seed != 0 {
+		p.Seed = m.seed
+	}
+	return p, nil
+}
+
+func (s *sweepFlags) bind(c *cobra.Command) {
+	f := c.Flags()
+	f.IntSliceVar(&s.levels, "levels", nil, "concurrencies per GPU to measure, such as 8,16,32 (default: adaptive)")
+	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 512, "upper end of the adaptive sweep")
+	f.IntVar(&s.repeats, "repeats", 2, "runs per level")
+	f.Float64Var(&s.eStar, "e-star", 0.20, "the knee is where one more percent of concurrency buys this many percent of throughput")
+}
+
+func (a *app) sweepCmd() *cobra.Command {
+	var m measureFlags
+	var s sweepFlags
+	c := &cobra.Command{
+		Use:   "sweep --target T [--gpus G]",
+		Short: "Measure throughput and latency against concurrency per GPU",
+		Long: `sweep measures the curve: it climbs in powers of two, stops where more load
+stops helping, repeats in random order, refines around the knee, and prints the
+curve with the knee. It ends with 0 when there is a usable knee and with 9 when
+there is none. With --journal every run is kept as it is made.`,
+		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			p, err := s.plan(&m)
+			if err != nil {
+				return err
+			}
+			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model}
+			return a.runSweep(c.Context(), cam)
+		},
+	}
+	m.bind(c.Flags())
+	s.bind(c)
+	return c
+}
+
+func (a *app) runSweep(ctx context.Context, cam *campaign) error {
+	curve, d, err := cam.measure(ctx)
+	if err != nil {
+		return err
+	}
+	if err := a.printCurve(report.Curve{
+		Runs: curve.Points(), Fit: curve.Fit(), Point: d.Point, Fingerprint: &curve.Fingerprint,
+		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
+	}); err != nil {
+		return err
+	}
+	return kneeVerdict(curve.Fit().Status)
+}
+
+// kneeVerdict is the exit code of a command whose answer is a knee.
+func kneeVerdict(s knee.Status) error {
+	if s == knee.Knee || s == knee.LatencyLimited {
+		return nil
+	}
+	return verdict{exitInconclusive}
+}
+
+func (a *app) printCurve(c report.Curve) error {
+	switch a.output {
+	case "json":
+		return report.CurveJSON(a.out, c)
+	case "csv":
+		return report.CurveCSV(a.out, c)
+	}
+	return report.CurveText(a.out, c)
+}

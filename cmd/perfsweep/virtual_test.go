@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"testing"
+	"testing/synctest"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/loadgen/enginesim"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// virtual drives a campaign against a simulator in virtual time: the wiring of
+// the commands, over in-memory connections. It must run inside a bubble.
+func virtual(t *testing.T, spec string, plan sweep.Plan) (sweep.Curve, sweep.Decision, enginesim.Params) {
+	t.Helper()
+	p, err := enginesim.ParseTarget(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sim := enginesim.New(p)
+	defer sim.Close()
+	tg := &target{baseURL: "http://sim.invalid", public: "sim:" + p.Public(), gpus: p.GPUs, simulated: true, dial: sim.Dial}
+	ws, err := loadgen.DefaultSpec("aicr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.OSL = 32
+	a := &app{out: io.Discard, err: testLog{t}}
+	c := &campaign{app: a, flags: &measureFlags{}, plan: plan}
+	curve, d, err := c.drive(context.Background(), tg, ws, nil, &openJournal{}, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", spec, err)
+	}
+	// The engine's counters are the truth.
+	if got, want := curve.OutputTokens(), sim.Counters().OutputTokens; got != want {
+		t.Errorf("%s: the campaign counted %d output tokens, the engine delivered %d", spec, got, want)
+	}
+	return curve, d, p
+}
+
+type testLog struct{ t *testing.T }
+
+func (l testLog) Write(b []byte) (int, error) {
+	l.t.Log(string(b[:len(b)-1]))
+	return len(b), nil
+}
+
+// quickPlan is what calibrate --effort quick uses.
+func quickPlan() sweep.Plan {
+	p := sweep.DefaultPlan(sweep.Quick)
+	p.Confirm = true
+	return p
+}
+
+func propose(c sweep.Curve) calibrate.Proposal {
+	return calibrate.Propose(c, recipes.Gate{Model: "Qwen/Qwen3-8B"}, calibrate.Policy{Profile: calibrate.Portable, AllowSimulated: true, SLOMaxTTFTMS: 2000})
+}
+
+// TestVirtualPresets (whole answers in one chunk, which no law here depends on,
+// and which makes virtual time cheap): the knee's interval covers the closed form, and presets
+// without a knee report their status and write nothing.
+func TestVirtualPresets(t *testing.T) {
+	for _, info := range enginesim.PresetInfos() {
+		t.Run(info.Name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				curve, d, p := virtual(t, info.Name+"?chunk=64", quickPlan())
+				fit, r := curve.Fit(), propose(curve)
+				want, ok := p.Knee(0.20)
+				t.Logf("status %s knee %.1f [%.1f, %.1f] closed form %.1f %v; point %+v; outcome %s; %s", fit.Status, fit.Knee, fit.KneeLow, fit.KneeHigh, want, ok, d.Point, r.Outcome, d.Reason)
+				if !ok {
+					if fit.HasKnee() || r.Writable {
+						t.Errorf("no knee in closed form, but status %s, writable %v", fit.Status, r.Writable)
+					}
+					return
+				}
+				if r.Outcome == calibrate.OutcomeInvalid || r.Outcome == calibrate.OutcomeUnstable {
+					if r.Writable {
+						t.Errorf("outcome %s is writable", r.Outcome)
+					}
+					return
+				}
+				if want < fit.KneeLow || want > fit.KneeHigh {
+					t.Errorf("interval [%.2f, %.2f] does not cover the closed-form knee %.2f (status %s)", fit.KneeLow, fit.KneeHigh, want, fit.Status)
+				}
+			})
+		})
+	}
+}
+
+// TestVirtualGB300: 128 per GPU, and never more.
+func TestVirtualGB300(t *testing.T) {
+	for seed := uint64(1); seed <= seeds; seed++ {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				plan := quickPlan()
+				plan.Seed = seed
+				curve, d, _ := virtual(t, fmt.Sprintf("gb300?chunk=64&seed=%d", seed), plan)
+				r := propose(curve)
+				if d.Point.ConcurrencyPerGPU != 128 || r.Gate.ConcurrencyPerGPU != 128 || !r.Writable {
+					t.Errorf("seed %d: point %+v, gate %+v, outcome %s, reasons %q; want 128 per GPU", seed, d.Point, r.Gate, r.Outcome, r.Reasons)
+				}
+			})
+		})
+	}
+}
+
+// TestVirtualPastKnee: measuring GB300 at 256 per GPU only, the mistake that
+// shipped, is refused however it is asked for.
+func TestVirtualPastKnee(t *testing.T) {
+	for name, change := range map[string]func(*sweep.Plan){
+		"one level": func(p *sweep.Plan) { p.Levels = []int{256} },
+		"prove":     func(p *sweep.Plan) { p.Point = 256 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				plan := quickPlan()
+				change(&plan)
+				curve, d, _ := virtual(t, "gb300?chunk=64", plan)
+				if r := propose(curve); r.Writable || r.Outcome == calibrate.OutcomeSimulated {
+					t.Errorf("outcome %s, point %+v: a single level past the knee must be refused", r.Outcome, d.Point)
+				}
+			})
+		})
+	}
+}
+
+// TestVirtualCheck: a healthy engine passes, a slow one fails, and one that
+// stands still gives no verdict.
+func TestVirtualCheck(t *testing.T) {
+	gate := recipes.Gate{Model: "Qwen/Qwen3-8B", ConcurrencyPerGPU: 128, FloorPerGPU: 18000, CeilingTTFTP99MS: 1400}
+	for _, c := range []struct {
+		target string
+		want   calibrate.Verdict
+	}{
+		{"gb300", calibrate.Pass},
+		{"gb300?gpus=2", calibrate.Pass},
+		{"gb300?speed=0.7", calibrate.Fail},
+		{"gb300?stall=0.3", calibrate.Inconclusive},
+		{"gb300?stall=0.3&seed=2", calibrate.Inconclusive},
+		{"gb300?stall=0.3&seed=3", calibrate.Inconclusive},
+	} {
+		t.Run(c.target, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				plan := sweep.DefaultPlan(sweep.Quick)
+				plan.Check, plan.Point = true, gate.ConcurrencyPerGPU
+				curve, _, p := virtual(t, c.target, plan)
+				if got := calibrate.Check(gate, curve, p.GPUs, nil); got.Verdict != c.want {
+					t.Errorf("verdict %s, want %s: %q", got.Verdict, c.want, got.Reasons)
+				}
+			})
+		})
+	}
+}
