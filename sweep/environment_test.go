@@ -64,16 +64,18 @@ func TestValidLookingStalls(t *testing.T) {
 // TestClientBound: where this tool was the limit, a curve that still rises is
 // no lower bound of the server's.
 func TestClientBound(t *testing.T) {
-	for gate, want := range map[string]string{"V8": "client-bound", "V6": ""} {
+	for gates, want := range map[string]string{"V8": "client-bound", "V3 V8": "client-bound", "V6": "", "V2 V3": ""} {
 		w := newWorld(rising(), 0.02, 1)
 		w.judge = func(r *Run) {
 			if r.Step.ConcurrencyPerGPU > 64 {
-				r.Violations = []Violation{{Gate: gate}}
+				for _, g := range strings.Fields(gates) {
+					r.Violations = append(r.Violations, Violation{Gate: g})
+				}
 			}
 		}
 		_, d := w.play(t, confirmPlan())
 		if got := d.Point.ConcurrencyPerGPU == 0; got != (want != "") || !strings.Contains(d.Reason, want) {
-			t.Errorf("%s above 64 per GPU: %+v", gate, d)
+			t.Errorf("%s above 64 per GPU: %+v", gates, d)
 		}
 	}
 }

@@ -126,8 +126,9 @@ func startPoint(fit knee.Fit, v *view) OperatingPoint {
 }
 
 // clientBound is a level above top that gave no valid run for this tool's own
-// faults, 0 if there is none: a curve that ends there says nothing of what the
-// server could do, and its last level is no lower bound worth writing.
+// faults alone (a server that fails requests upsets Little's law as well), 0 if
+// there is none. A curve that ends there says nothing of what the server could
+// do, and its last level is no lower bound worth writing.
 func clientBound(v *view, top int) int {
 	for _, n := range slices.Sorted(maps.Keys(v.invalid)) {
 		if n <= top || v.has(n) {
@@ -135,7 +136,7 @@ func clientBound(v *view, top int) int {
 		}
 		own := true
 		for _, r := range v.invalid[n] {
-			own = own && slices.ContainsFunc(r.Violations, func(x Violation) bool { return x.Gate == "V3" || x.Gate == "V8" })
+			own = own && !slices.ContainsFunc(r.Violations, func(x Violation) bool { return x.Gate != "V3" && x.Gate != "V8" })
 		}
 		if own {
 			return n
