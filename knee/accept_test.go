@@ -12,14 +12,13 @@ import (
 	"github.com/perfsweep/perfsweep/knee/kneetest"
 )
 
-// acceptance sizes the statistical tests: a short version always runs,
-// PERFSWEEP_ACCEPT=1 runs the long one, and PERFSWEEP_ACCEPT_SEED draws other
-// curves.
+// acceptance sizes the statistical tests: short ones always run, the tag accept
+// runs long ones, and PERFSWEEP_ACCEPT_SEED draws other curves.
 func acceptance(t *testing.T) (trials int, seed uint64) {
 	t.Helper()
-	trials, seed = 25, 1
-	if os.Getenv("PERFSWEEP_ACCEPT") != "" {
-		trials = 400
+	trials, seed = acceptTrials, 1
+	if testing.Short() {
+		trials = min(trials, 10)
 	}
 	if s := os.Getenv("PERFSWEEP_ACCEPT_SEED"); s != "" {
 		n, err := strconv.ParseUint(s, 10, 64)

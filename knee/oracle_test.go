@@ -2,10 +2,7 @@ package knee_test
 
 import (
 	"math"
-	"os"
-	"strconv"
 	"testing"
-	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
 )
@@ -13,42 +10,20 @@ import (
 // onlyKnee spares the bootstrap, which decides nothing but the interval.
 var onlyKnee = knee.Options{Bootstrap: 1}
 
-// TestOracle compares with recorded answers of the reference implementation,
-// and, where PERFSWEEP_ORACLE names it, with fresh ones: PERFSWEEP_PYTHON is a
-// python with numpy, PERFSWEEP_ORACLE_SEED fixes the draw, and
-// PERFSWEEP_ORACLE_RECORD=1 replaces the recording.
-func TestOracle(t *testing.T) {
-	if path := os.Getenv("PERFSWEEP_ORACLE"); path != "" {
-		t.Run("live", func(t *testing.T) {
-			seed := uint64(time.Now().UnixNano())
-			if s := os.Getenv("PERFSWEEP_ORACLE_SEED"); s != "" {
-				n, err := strconv.ParseUint(s, 10, 64)
-				if err != nil {
-					t.Fatal(err)
-				}
-				seed = n
-			}
-			t.Logf("PERFSWEEP_ORACLE_SEED=%d", seed)
-			cases := drawCases(seed, 238)
-			askOracle(t, path, cases)
-			compareWithOracle(t, cases, nil)
-			if os.Getenv("PERFSWEEP_ORACLE_RECORD") != "" {
-				record(t, cases)
-			}
-		})
-	}
-	t.Run("recorded", func(t *testing.T) {
-		compareWithOracle(t, readCases(t), oracleExceptions)
-	})
+// TestOracleRecorded compares with recorded answers of the reference
+// implementation; with the tag oracle, TestOracleLive asks it anew.
+func TestOracleRecorded(t *testing.T) {
+	compareWithOracle(t, readCases(t), oracleExceptions)
 }
 
 // compareWithOracle holds Find to the reference: status on at least 97 %, the
 // unrefined knee within 2 %, the refined one within 1/8 octave on at least
 // 95 %. Every recorded difference is a row of exceptions with its reason, and
-// the reason is proved; fresh differences must be few where it cannot be.
+// the reason is proved. In a fresh draw (exceptions is nil), a difference that
+// a rule of §18.2 is proved to make is none, and few may be unproved.
 func compareWithOracle(t *testing.T, cases []oracleCase, exceptions map[string]string) {
 	t.Helper()
-	var status, grid, refined, knees, named, unexplained int
+	var status, grid, refined, knees, named, byRule, unexplained int
 	for _, c := range cases {
 		runs := parseRuns(t, c.Runs)
 		fit := knee.Find(runs, onlyKnee)
@@ -70,6 +45,9 @@ func compareWithOracle(t *testing.T, cases []oracleCase, exceptions map[string]s
 		}
 		why := explain(runs, c.Oracle)
 		named++
+		if exceptions == nil && !sameStatus && (why == byGap || why == byStep || why == byBoth) {
+			byRule++
+		}
 		if why == "" {
 			unexplained++
 			why = "UNEXPLAINED"
@@ -85,7 +63,7 @@ func compareWithOracle(t *testing.T, cases []oracleCase, exceptions map[string]s
 	if n < 200 {
 		t.Errorf("%d curves are too few", n)
 	}
-	if float64(status) < 0.97*float64(n) {
+	if float64(status+byRule) < 0.97*float64(n) {
 		t.Errorf("same status on %d of %d, want 97 %%", status, n)
 	}
 	if float64(refined) < 0.95*float64(knees) {
