@@ -38,6 +38,8 @@ type stampConn struct {
 	at    atomic.Int64 // arrival in user space, on the run's clock
 	lag   atomic.Int64 // ns, or noLag
 	reads atomic.Int64
+	// wrote is when the first bytes since it was cleared went to the socket.
+	wrote atomic.Int64
 }
 
 // stamp notes a read that returned now; kernel is the wall-clock time at which
@@ -67,6 +69,11 @@ func (c *stampConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.stamp(0)
 	return n, err
+}
+
+func (c *stampConn) Write(p []byte) (int, error) {
+	c.wrote.CompareAndSwap(0, c.clock.now())
+	return c.Conn.Write(p)
 }
 
 // arrivals makes a stampConn findable inside what embeds it.

@@ -112,7 +112,7 @@ func (k *kernelConn) kernelTime() int64 {
 }
 
 func (k *kernelConn) Write(p []byte) (int, error) {
-	n, err := k.Conn.Write(p)
+	n, err := k.stampConn.Write(p)
 	if err == nil {
 		err = k.raw.Control(k.ackFunc)
 	}

@@ -66,8 +66,8 @@ func requestHeader(key string) http.Header {
 type reply struct {
 	outcome Outcome
 	text    string // clean and bounded
-	// Times on the run's clock. sent is when the request went to an open
-	// connection, so a dial is not in any latency; first and last are those of
+	// Times on the run's clock. sent is when the first byte went to the socket:
+	// neither a dial nor this side's own queue is in a latency. first and last are those of
 	// token-bearing chunks, 0 without one; end is when the answer was over.
 	sent, first, last, end int64
 	tokens                 stream.Tokens
@@ -104,6 +104,7 @@ func newExchange(ctx context.Context, c *client) *exchange {
 			e.at = e.sent
 			if e.conn = stamped(info.Conn); e.conn != nil {
 				e.reads = e.conn.reads.Load()
+				e.conn.wrote.Store(0)
 			}
 		},
 	})
@@ -135,6 +136,9 @@ func (e *exchange) do(body []byte) reply {
 	}
 	r.text = cleanText(r.text, e.secret)
 	r.sent, r.end = e.sent, e.end
+	if e.conn != nil {
+		r.sent = max(r.sent, e.conn.wrote.Load())
+	}
 	if r.outcome != OK || r.end == 0 {
 		r.end = e.clock.now()
 	}

@@ -154,11 +154,12 @@ func TestArrivalsGoForward(t *testing.T) {
 // server in the same process: a lower bound of what this machine can take.
 func BenchmarkLoopback(b *testing.B) {
 	const chunks = 128
+	line := chat("w")
 	e := &engine{special: func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Type", "text/event-stream")
 		out := http.NewResponseController(w)
 		for range chunks {
-			_, _ = io.WriteString(w, chat("w"))
+			_, _ = io.WriteString(w, line)
 			_ = out.Flush()
 		}
 		fmt.Fprint(w, usageOf(fmt.Sprint(chunks)), done)
