@@ -164,7 +164,7 @@ func (e *evidence) c10() GateResult {
 		Threshold: "what lost or slow workers would read at the operating point is computed from the curve",
 		Remedy:    "the curve has too few levels, or there are too few gate runs: measure more"}
 	w, stated := workers(e.curve.Fingerprint)
-	g.Observed = fmt.Sprintf("%d workers", w)
+	g.Observed = fmt.Sprintf("%d worker(s)", w)
 	if !stated {
 		g.Observed += " (assumed: one a GPU)"
 	}
