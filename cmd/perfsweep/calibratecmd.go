@@ -37,7 +37,7 @@ gate is unmet. Without --target it uses what --journal holds.`,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := s.plan(&m)
+			p, err := s.plan(&m, c.Flags().Changed)
 			if err != nil {
 				return err
 			}
@@ -101,6 +101,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
+	if _, err := calibrate.ResolveForm(current, policy); err != nil {
+		return badInputf("%s: %w", f.overlay, err)
+	}
 	if f.write {
 		if err := recipes.CheckWritable(f.overlay); err != nil {
 			return err
@@ -114,6 +117,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		return err
 	}
 	p := calibrate.Propose(curve, current, policy)
+	if p.Err != nil {
+		return badInputf("%s: %w", f.overlay, p.Err)
+	}
 	if d.Reason != "" && !p.Writable {
 		p.Reasons = append(p.Reasons, d.Reason)
 	}

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
+	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
 )
 
 // campaign is one command's use of a target: preflight, journal, runs.
@@ -47,7 +46,11 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
-	if err := c.plan.Validate(); err != nil {
+	probe := c.plan
+	if probe.MaxConcurrencyPerGPU == 0 {
+		probe.MaxConcurrencyPerGPU = defaultUpperEnd
+	}
+	if err := probe.Validate(); err != nil {
 		return sweep.Curve{}, sweep.Decision{}, badInput(err)
 	}
 	// The journal is read and tried before the first request.
@@ -75,6 +78,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 		c.say("note: %s", w)
 	}
 	c.plan.MinWatch = stallWatch(c.plan, pre)
+	if c.plan.MaxConcurrencyPerGPU == 0 {
+		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, pre.Model)
+	}
 	curve := sweep.Curve{
 		Fingerprint: sweep.Fingerprint{
 			Target: t.public, Simulated: t.simulated, Model: pre.Model, GPUs: t.gpus, Workload: spec,
@@ -97,6 +103,28 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 		return run.Curve, d, err
 	}
 	return run.Curve, d, nil
+}
+
+// The upper end of an adaptive sweep: two times the batch cap where the server
+// publishes one, within these bounds, else the default.
+const (
+	defaultUpperEnd = 512
+	lowestUpperEnd  = 32
+	highestUpperEnd = 1024
+)
+
+// upperEnd asks the server for its batch cap.
+func (c *campaign) upperEnd(ctx context.Context, t *target, model string) int {
+	tr := &http.Transport{DialContext: t.dial, DisableKeepAlives: true}
+	defer tr.CloseIdleConnections()
+	caps, err := observe.ReadCapacity(ctx, &http.Client{Transport: tr}, t.baseURL, model)
+	if err != nil {
+		c.say("note: sweeping up to %d per GPU, as no batch cap is known (%v)", defaultUpperEnd, err)
+		return defaultUpperEnd
+	}
+	n := min(max(2*caps.Streams()/t.gpus, lowestUpperEnd), highestUpperEnd)
+	c.say("batch cap %d on each of %s: sweeping up to %d per GPU", caps.MaxNumSeqs, plural(caps.Workers, "worker"), n)
+	return n
 }
 
 // stallWatch: a target that stood still with a single request in flight was
@@ -144,104 +172,4 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 		}
 		c.say("%s", line)
 	}
-}
-
-// openJournal is the journal of a campaign, nil-safe: without --journal it
-// does nothing.
-type openJournal struct {
-	path string
-	j    *sweep.Journal
-}
-
-func (o *openJournal) close() {
-	if o.j != nil {
-		_ = o.j.Close() // every line was fsynced when it was written
-	}
-}
-
-// openJournal opens --journal. An existing one is locked and returned as old.
-func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
-	o := &openJournal{path: c.flags.journal}
-	if o.path == "" {
-		return o, nil, nil
-	}
-	info, err := os.Stat(o.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist) && c.flags.resume:
-		return nil, nil, badInputf("--resume: %s does not exist; drop --resume to start it", o.path)
-	case errors.Is(err, fs.ErrNotExist):
-		return o, nil, o.tryFolder()
-	case err != nil:
-		return nil, nil, fmt.Errorf("--journal: %w", err)
-	case info.IsDir():
-		return nil, nil, badInputf("--journal %s is a folder; name a file", o.path)
-	case info.Size() == 0:
-		return o, nil, o.tryFolder()
-	}
-	j, old, err := sweep.ResumeJournal(o.path)
-	if err != nil {
-		return nil, nil, journalError(err)
-	}
-	o.j = j
-	return o, &old, nil
-}
-
-// tryFolder proves that the journal can be created, leaving nothing behind.
-func (o *openJournal) tryFolder() error {
-	_, statErr := os.Stat(o.path)
-	f, err := os.OpenFile(o.path, os.O_CREATE|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("--journal cannot be written: %w; choose another place", err)
-	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("--journal: %w", err)
-	}
-	if statErr != nil {
-		return os.Remove(o.path)
-	}
-	return nil
-}
-
-// join writes the header of a new journal, or holds an old one against what is
-// asked now: different fingerprints are never pooled.
-func (o *openJournal) join(now sweep.Curve, old *sweep.Curve) (sweep.Curve, error) {
-	if o.path == "" {
-		return now, nil
-	}
-	if old == nil {
-		j, err := sweep.CreateJournal(o.path, now)
-		if err != nil {
-			return now, journalError(err)
-		}
-		o.j = j
-		return now, nil
-	}
-	if diff := old.Fingerprint.Diff(now.Fingerprint); len(diff) > 0 {
-		return now, badInputf("%s was measured under another fingerprint (%s); use a new --journal", o.path, strings.Join(diff, "; "))
-	}
-	if diff := old.Plan.Diff(now.Plan); len(diff) > 0 {
-		return now, badInputf("%s was planned differently (%s); use a new --journal or the same flags", o.path, strings.Join(diff, "; "))
-	}
-	// The old calibration of prompt lengths keeps the prompts the same.
-	now.Runs, now.Started, now.Preflight = old.Runs, old.Started, old.Preflight
-	return now, nil
-}
-
-// readJournal reads without measuring.
-func readJournal(path string) (sweep.Curve, error) {
-	c, err := sweep.ReadJournal(path)
-	if err != nil {
-		return c, journalError(err)
-	}
-	return c, nil
-}
-
-// journalError: a damaged or missing journal is the user's input, a disk that
-// fails is the world.
-func journalError(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return badInput(err)
 }

@@ -18,7 +18,7 @@ type sweepFlags struct {
 	eStar   float64
 }
 
-func (s *sweepFlags) plan(m *measureFlags) (sweep.Plan, error) {
+func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Plan, error) {
 	e, err := m.effortValue()
 	if err != nil {
 		return sweep.Plan{}, err
@@ -32,7 +32,10 @@ func (s *sweepFlags) plan(m *measureFlags) (sweep.Plan, error) {
 	}
 	p.EStar, p.SLOMaxTTFTMS, p.MaxWall = s.eStar, m.sloTTFTMS, m.maxWall
 	p.MaxConcurrencyPerGPU, p.Repeats = s.maxN, s.repeats
-	if m.seed != 0 {
+	if changed("max-concurrency-per-gpu") && s.maxN < 1 {
+		return p, badInputf("--max-concurrency-per-gpu %d: must be at least 1", s.maxN)
+	}
+	if changed("seed") {
 		p.Seed = m.seed
 	}
 	return p, nil
@@ -41,7 +44,7 @@ func (s *sweepFlags) plan(m *measureFlags) (sweep.Plan, error) {
 func (s *sweepFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	f.IntSliceVar(&s.levels, "levels", nil, "concurrencies per GPU to measure, such as 8,16,32 (default: adaptive)")
-	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 512, "upper end of the adaptive sweep")
+	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 0, "upper end of the adaptive sweep (default: two times the batch cap that the server publishes, else 512)")
 	f.IntVar(&s.repeats, "repeats", 2, "runs per level")
 	f.Float64Var(&s.eStar, "e-star", 0.20, "the knee is where one more percent of concurrency buys this many percent of throughput")
 }
@@ -59,7 +62,7 @@ there is none. With --journal every run is kept as it is made.`,
 		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := s.plan(&m)
+			p, err := s.plan(&m, c.Flags().Changed)
 			if err != nil {
 				return err
 			}

@@ -53,7 +53,7 @@ func (l testLog) Write(b []byte) (int, error) {
 // quickPlan is what calibrate --effort quick uses.
 func quickPlan() sweep.Plan {
 	p := sweep.DefaultPlan(sweep.Quick)
-	p.Confirm = true
+	p.Confirm, p.MaxConcurrencyPerGPU = true, 0 // as the server publishes
 	return p
 }
 

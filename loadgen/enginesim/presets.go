@@ -30,6 +30,9 @@ const (
 	whatB200   = "B200. Never measured in public: all assumed, 22,000 tok/s at 256 per GPU and a batch cap of 448"
 	realModel  = "Qwen/Qwen3-8B"
 	shapeModel = "simulated/model"
+	// vLLM's server default of max_num_seqs on devices of 70 GiB and more that
+	// are not an A100.
+	serverBatchCap = 1024
 )
 
 type entry struct {
@@ -78,6 +81,9 @@ func knownSystems() []entry {
 	system := func(name, what string, public bool, p Params) entry {
 		p.Model = realModel
 		p.Chunk = 16
+		if p.Slots == 0 {
+			p.Slots = serverBatchCap
+		}
 		return entry{PresetInfo{Name: name, What: what, Public: public}, p}
 	}
 	gb300 := hyperbola(250, 128, 21197)

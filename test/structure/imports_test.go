@@ -29,6 +29,7 @@ var mayImport = map[string][]string{
 	"recipes":                       nil,
 	"sweep":                         {"loadgen", "knee"},
 	"sweep/imports":                 {"sweep", "knee", "loadgen/aiperf"},
+	"sweep/observe":                 nil,
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
 	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "calibrate"},
 	"cmd/perfsweep":                 everything,

@@ -1,0 +1,122 @@
+package observe
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// maxPage bounds a page that a server sends; Dynamo's /metrics is about 200 KB.
+const maxPage = 8 << 20
+
+// readFor bounds one page in time: a sweep must not wait for a hint.
+const readFor = 5 * time.Second
+
+// Capacity is what a Dynamo frontend publishes of its workers' batch caps.
+type Capacity struct {
+	// MaxNumSeqs is the batch cap of one worker; where workers differ the
+	// frontend shows that of one of them.
+	MaxNumSeqs int
+	// Workers is the number of ready instances that generate.
+	Workers int
+}
+
+// Streams is the number of requests that can run at once.
+func (c Capacity) Streams() int { return c.MaxNumSeqs * c.Workers }
+
+// ReadCapacity asks the frontend at baseURL. A server that publishes no batch
+// cap, such as a bare vLLM, is an error that says what was missing; it is for
+// the caller to go on without.
+func ReadCapacity(ctx context.Context, hc *http.Client, baseURL, model string) (Capacity, error) {
+	var c Capacity
+	err := page(ctx, hc, baseURL+"/metrics", func(r io.Reader) (err error) {
+		c.MaxNumSeqs, err = maxNumSeqs(r, model)
+		return err
+	})
+	if err != nil {
+		return Capacity{}, err
+	}
+	err = page(ctx, hc, baseURL+"/health", func(r io.Reader) (err error) {
+		c.Workers, err = generators(r)
+		return err
+	})
+	if err != nil {
+		return Capacity{}, err
+	}
+	return c, nil
+}
+
+func page(ctx context.Context, hc *http.Client, url string, read func(io.Reader) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readFor)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", url, err)
+	}
+	resp, err := hc.Do(req)
+	if err != nil {
+		return err // net/http names the method and the URL
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answered %s", url, resp.Status)
+	}
+	if err := read(io.LimitReader(resp.Body, maxPage)); err != nil {
+		return fmt.Errorf("%s: %w", url, err)
+	}
+	return nil
+}
+
+// maxNumSeqs finds the gauge of the model in the text exposition format.
+func maxNumSeqs(r io.Reader, model string) (int, error) {
+	const name = "dynamo_frontend_model_max_num_seqs{"
+	label := "model=" + strconv.Quote(model)
+	sc := bufio.NewScanner(r)
+	sc.Buffer(nil, 1<<20)
+	for sc.Scan() {
+		line := sc.Text()
+		end := strings.LastIndexByte(line, '}')
+		if !strings.HasPrefix(line, name) || end < 0 || !strings.Contains(line[:end], label) {
+			continue
+		}
+		v, err := strconv.ParseFloat(strings.TrimSpace(line[end+1:]), 64)
+		if err != nil || v < 1 || v > math.MaxInt32 || v != math.Trunc(v) {
+			return 0, fmt.Errorf("dynamo_frontend_model_max_num_seqs is %q", strings.TrimSpace(line[end+1:]))
+		}
+		return int(v), nil
+	}
+	if err := sc.Err(); err != nil {
+		return 0, err
+	}
+	return 0, fmt.Errorf("no batch cap (dynamo_frontend_model_max_num_seqs) of model %s", model)
+}
+
+// generators counts the instances that generate. Instance ids are 64-bit and
+// are not read.
+func generators(r io.Reader) (int, error) {
+	var h struct {
+		Instances []struct {
+			Endpoint string `json:"endpoint"`
+		} `json:"instances"`
+	}
+	if err := json.NewDecoder(r).Decode(&h); err != nil {
+		return 0, fmt.Errorf("no instance list: %w", err)
+	}
+	n := 0
+	for _, i := range h.Instances {
+		if i.Endpoint == "generate" {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0, fmt.Errorf("no instance with the endpoint generate")
+	}
+	return n, nil
+}

@@ -1,0 +1,2 @@
+// Package observe reads what the servers say of themselves.
+package observe
