@@ -6,6 +6,11 @@
 // (system, N) and coordinated omission is intended, not an accident. Results
 // must be labelled "closed loop, N = …" and never be read as an open-loop SLO.
 //
+// Requests go over HTTP/1.1, one kept-alive connection a stream, from bytes of
+// our own. Chunks are told apart by one scan of their bytes. On Linux the time
+// of an arrival is the kernel's; what this process added to it is reported as
+// Health.Lag. A stream whose request failed pauses before its next one.
+//
 // The package will not retry, will not count chunks as tokens, and will not
 // call a stream a success because its status was 200 or because it ended with
 // [DONE].

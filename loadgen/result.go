@@ -6,17 +6,33 @@ import "time"
 // throughput.
 type Outcome string
 
-// The outcome classes of a request, exactly one each.
+// The outcome classes of a request, exactly one each. Where two would fit, the
+// first fault of the stream decides; a limit of our own beats what it caused.
 const (
-	OK         Outcome = "ok"
-	Truncated  Outcome = "truncated"     // the stream ended before it was complete
-	InBand     Outcome = "in_band_error" // an error inside a 200 stream
-	HTTPStatus Outcome = "http_status"   // an error status that is not shed
-	Shed       Outcome = "shed"          // 429, 503 or 529
-	Connect    Outcome = "connect"
-	Timeout    Outcome = "timeout"
-	Cancelled  Outcome = "cancelled"
-	Protocol   Outcome = "protocol" // not HTTP, not SSE, no usage, malformed
+	// OK: status 200, an event stream without an error, complete (it said
+	// [DONE], or every choice had its finish_reason and usage came before a
+	// clean end), with a positive usage.completion_tokens.
+	OK Outcome = "ok"
+	// Truncated: the stream ended, or its connection broke, before it was
+	// complete.
+	Truncated Outcome = "truncated"
+	// InBand: an error under status 200, as an error event, an error object in
+	// any of the forms in use, or a JSON body.
+	InBand Outcome = "in_band_error"
+	// HTTPStatus: any status but 200 that is not shed; redirects included,
+	// they are not followed.
+	HTTPStatus Outcome = "http_status"
+	// Shed: status 429, 503 or 529.
+	Shed Outcome = "shed"
+	// Connect: no connection, or it broke before an answer began.
+	Connect Outcome = "connect"
+	// Timeout: the request timeout or the drain timeout passed.
+	Timeout Outcome = "timeout"
+	// Cancelled: the caller ended the run with the request in flight.
+	Cancelled Outcome = "cancelled"
+	// Protocol: not HTTP, no event stream, a chunk that is no JSON, a line
+	// above 16 MiB, or no usage: tokens are never counted from chunks.
+	Protocol Outcome = "protocol"
 )
 
 // Outcomes counts requests by class.
@@ -50,7 +66,8 @@ type Result struct {
 	// Capped says that MaxDuration ended the measured part before the minimum
 	// number of requests was reached.
 	Capped bool `json:"capped,omitempty"`
-	// Stopped names why a run ended early: "", "silence", "cancelled".
+	// Stopped names why a run ended early: "", "silence", "errors" (every
+	// request failed), "cancelled".
 	Stopped string `json:"stopped,omitempty"`
 	// Measured counts requests of the measured part, All every request sent,
 	// warm-up and top-up included.
@@ -67,12 +84,14 @@ type Result struct {
 	OutputTokensPerRequest float64 `json:"output_tokens_per_request,omitempty"`
 	RequestedOutputTokens  float64 `json:"requested_output_tokens,omitempty"`
 	PromptTokensPerRequest float64 `json:"prompt_tokens_per_request,omitempty"`
-	// Series is the output token count of equal windows over the measured
-	// part, SeriesSeconds the length of one: evidence for V5 and V6.
+	// Series is the output token count of clamp(seconds, 20, 180) equal windows
+	// over the measured part, SeriesSeconds the length of one: evidence for V5
+	// and V6. The measured part of a gate run has its burst and its drain in it.
 	Series        []float64 `json:"series,omitempty"`
 	SeriesSeconds float64   `json:"series_s,omitempty"`
 	// LongestSilenceMS is the longest time in the measured part during which
-	// requests were in flight and no token arrived on any stream.
+	// no token arrived on any stream; the load is closed, so requests were in
+	// flight. Silences below 10 ms may be missed.
 	LongestSilenceMS float64 `json:"longest_silence_ms,omitempty"`
 	// NextRequest is the first request number that this run did not use.
 	NextRequest uint64   `json:"next_request"`
@@ -80,7 +99,10 @@ type Result struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
-// Estimate is one way of turning a run into numbers.
+// Estimate is one way of turning a run into numbers. Latencies are those of
+// measured OK requests; percentiles follow PercentileDefinition. TTFT runs from
+// the first byte sent to the first chunk that carries text, reasoning or a tool
+// call; E2E to the last such chunk.
 type Estimate struct {
 	Seconds         float64 `json:"duration_s"`
 	Requests        int64   `json:"requests"`
@@ -113,7 +135,8 @@ type Estimate struct {
 
 // Health says how far the generator itself can be trusted in this run.
 type Health struct {
-	// CPUShare is process CPU time over wall time × GOMAXPROCS.
+	// CPUShare is process CPU time over wall time × GOMAXPROCS in the measured
+	// part; absent in virtual time.
 	CPUShare float64 `json:"cpu_share,omitempty"`
 	// Lag is user arrival time minus kernel receive time, this tool's own
 	// error; absent where the kernel gives no timestamps.
@@ -122,14 +145,18 @@ type Health struct {
 	LagMaxMS float64 `json:"lag_max_ms,omitempty"`
 	// EventsPerRead is evidence only: a short answer's tail shares a read.
 	EventsPerRead float64 `json:"events_per_read,omitempty"`
-	// LittleResidual is |throughput × mean E2E / N − 1| over the window: a
-	// self-test of the client.
+	// LittleResidual is |throughput × mean residence / N − 1| over the window,
+	// with requests that cross its edges counted by the part inside: a
+	// self-test of the client, which is not to leave a stream idle.
 	LittleResidual float64 `json:"little_residual"`
 	LittleMeasured bool    `json:"little_measured"`
-	QuickACK       bool    `json:"quickack"`
-	KernelTime     bool    `json:"kernel_time"`
-	Dials          int64   `json:"dials"`
-	GCPauseMS      float64 `json:"gc_pause_ms,omitempty"`
+	// QuickACK and KernelTime say whether every connection had TCP_QUICKACK
+	// re-armed and nearly every read a kernel receive time. Without the first,
+	// servers that leave Nagle on show a TTFT of at least 43 ms.
+	QuickACK   bool    `json:"quickack"`
+	KernelTime bool    `json:"kernel_time"`
+	Dials      int64   `json:"dials"`
+	GCPauseMS  float64 `json:"gc_pause_ms,omitempty"`
 	// DrainTimedOut counts requests still in flight when the drain bound hit.
 	DrainTimedOut int64 `json:"drain_timed_out,omitempty"`
 }

@@ -37,6 +37,9 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	inside := slices.DeleteFunc(slices.Clone(good), func(m sample) bool { return m.sent < p.window.from || m.sent > p.window.to })
 	r.Window = estimate(inside, s)
 	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window), p.window)
+	if !p.full {
+		r.Window = r.WholeRun // no edge of a window need be cut out of a bin
+	}
 	r.Series, r.SeriesSeconds = series(s.bins, p.watched)
 	r.LongestSilenceMS = float64(longestSilence(s.bins, p.watched)) / nsPerMS
 	n := float64(max(len(good), 1))
