@@ -67,7 +67,9 @@ func (c *stampConn) stamp(kernel int64) {
 
 func (c *stampConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
-	c.stamp(0)
+	if n > 0 {
+		c.stamp(0)
+	}
 	return n, err
 }
 

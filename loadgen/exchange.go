@@ -33,20 +33,19 @@ var (
 
 // client sends requests of one run; the exchanges of its workers share it.
 type client struct {
-	transport http.RoundTripper
-	template  *http.Request
-	secret    string
-	timeout   time.Duration
-	clock     *clock
+	template *http.Request
+	secret   string
+	timeout  time.Duration
+	clock    *clock
 }
 
-func newClient(cfg *Config, base string, transport http.RoundTripper, run *clock) (*client, error) {
+func newClient(cfg *Config, base string, run *clock) (*client, error) {
 	req, err := http.NewRequest(http.MethodPost, base+"/v1/chat/completions", nil)
 	if err != nil {
 		return nil, badInput("the target is not a URL: write http://HOST:PORT or https://HOST[/BASE]")
 	}
 	req.Header = requestHeader(cfg.APIKey)
-	return &client{transport: transport, template: req, secret: cfg.APIKey, timeout: cfg.Limits.RequestTimeout, clock: run}, nil
+	return &client{template: req, secret: cfg.APIKey, timeout: cfg.Limits.RequestTimeout, clock: run}, nil
 }
 
 func requestHeader(key string) http.Header {
@@ -76,7 +75,9 @@ type reply struct {
 // exchange makes one request at a time and keeps its buffers.
 type exchange struct {
 	*client
-	ctx    context.Context // carries the connection trace
+	transport http.RoundTripper
+	ctx       context.Context // carries the connection trace
+
 	reader stream.Reader
 	script transcript
 	conn   *stampConn
@@ -93,8 +94,11 @@ type exchange struct {
 	eventReads int64
 }
 
-func newExchange(ctx context.Context, c *client) *exchange {
-	e := &exchange{client: c}
+// newExchange makes requests over a transport of its own: from one shared with
+// others, a connection may be lent on before the Read that met the end of its
+// answer has returned, and its stamps with it.
+func newExchange(ctx context.Context, c *client, transport http.RoundTripper) *exchange {
+	e := &exchange{client: c, transport: transport}
 	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		// Called by the goroutine that waits for the connection. A second call
 		// in one request is a kept-alive connection found closed before
@@ -131,14 +135,14 @@ func (e *exchange) do(body []byte) reply {
 		r.outcome, r.text = sendFailure(err)
 		r.outcome, r.text = byCause(ctx, r.outcome, r.text)
 	} else {
+		if e.conn != nil {
+			e.sent = max(e.sent, e.conn.wrote.Load())
+		}
 		r.outcome, r.text = e.answer(ctx, cancel, resp)
 		_ = resp.Body.Close() // an unread rest only costs the connection
 	}
 	r.text = cleanText(r.text, e.secret)
 	r.sent, r.end = e.sent, e.end
-	if e.conn != nil {
-		r.sent = max(r.sent, e.conn.wrote.Load())
-	}
 	if r.outcome != OK || r.end == 0 {
 		r.end = e.clock.now()
 	}

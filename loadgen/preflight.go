@@ -52,7 +52,6 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return Preflight{}, err
 	}
-	cfg.Concurrency = 1
 	cfg.Limits = Limits{RequestTimeout: probeTimeout}
 	run := &clock{start: time.Now()}
 	transport := newTransport(&cfg, run, &netStats{}, preflightConnectTimeout)
@@ -66,11 +65,11 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return p, err
 	}
-	client, err := newClient(&cfg, base, transport, run)
+	client, err := newClient(&cfg, base, run)
 	if err != nil {
 		return p, err
 	}
-	probe := &prober{p: &p, w: w, e: newExchange(ctx, client)}
+	probe := &prober{p: &p, w: w, e: newExchange(ctx, client, transport)}
 	if err := probe.warm(); err != nil {
 		return p, err
 	}

@@ -25,17 +25,14 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults(cfg.Concurrency)
 	run := &clock{start: time.Now()}
-	stats := &netStats{}
-	transport := newTransport(&cfg, run, stats, loadConnectTimeout)
-	defer transport.CloseIdleConnections()
-	client, err := newClient(&cfg, base, transport, run)
+	client, err := newClient(&cfg, base, run)
 	if err != nil {
 		return Result{}, err
 	}
 	requests, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &campaign{
-		cfg: cfg, clock: run, net: stats, control: newControl(&cfg, run), client: client,
+		cfg: cfg, clock: run, net: &netStats{}, control: newControl(&cfg, run), client: client,
 		errors: map[Outcome][]string{}, cancel: cancel, bodies: cfg.Workload.bodies(cfg.Model),
 	}
 	var before runtime.MemStats
@@ -83,7 +80,9 @@ func (c *campaign) hold(ctx, requests context.Context) {
 func (c *campaign) stream(ctx, requests context.Context, i int) {
 	n := c.cfg.Concurrency
 	s := c.shards[i%len(c.shards)]
-	e := newExchange(requests, c.client)
+	transport := newTransport(&c.cfg, c.clock, c.net, loadConnectTimeout)
+	defer transport.CloseIdleConnections()
+	e := newExchange(requests, c.client, transport)
 	perStream := c.cfg.Limits.MinRequests/int64(n) + 8
 	samples := make([]sample, 0, min(perStream, 1<<12))
 	defer func() { c.samples[i] = samples }()

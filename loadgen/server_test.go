@@ -60,7 +60,6 @@ type engine struct {
 	since                   time.Time
 	starts, ends            []time.Time
 	bodies                  []map[string]any
-	prompts                 map[string]bool
 	conns                   int64
 }
 

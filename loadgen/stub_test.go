@@ -1,7 +1,6 @@
 package loadgen
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -74,17 +73,12 @@ func answer(status int, header http.Header, parts ...part) roundTrip {
 // with the arrival times of token-bearing chunks.
 func send(t *testing.T, rt http.RoundTripper, secret string) (reply, []int64) {
 	t.Helper()
-	return sendIn(t.Context(), t, rt, secret)
-}
-
-func sendIn(ctx context.Context, t *testing.T, rt http.RoundTripper, secret string) (reply, []int64) {
-	t.Helper()
 	cfg := Config{APIKey: secret, Limits: Limits{}.withDefaults(1)}
-	c, err := newClient(&cfg, "http://engine", rt, &clock{start: time.Now()})
+	c, err := newClient(&cfg, "http://engine", &clock{start: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := newExchange(ctx, c)
+	e := newExchange(t.Context(), c, rt)
 	r := e.do([]byte(`{}`))
 	return r, e.script.times
 }

@@ -14,10 +14,10 @@ const (
 	preflightConnectTimeout = 2 * time.Second
 )
 
-// newTransport makes the HTTP side of a run. It must add nothing of its own to
-// what is measured: one HTTP/1.1 connection a stream (HTTP/2 would queue
-// streams behind each other), no pool limit to wait for, no compression that
-// holds tokens back, no proxy from the environment. Redirects are never
+// newTransport makes the HTTP side of one stream. It must add nothing of its
+// own to what is measured: one HTTP/1.1 connection (HTTP/2 would queue streams
+// behind each other), no pool to wait for, no compression that holds tokens
+// back, no proxy from the environment. Redirects are never
 // followed, because nothing above it follows them.
 func newTransport(cfg *Config, run *clock, stats *netStats, connectTimeout time.Duration) *http.Transport {
 	dial := (&net.Dialer{}).DialContext
@@ -28,7 +28,7 @@ func newTransport(cfg *Config, run *clock, stats *netStats, connectTimeout time.
 	protocols.SetHTTP1(true)
 	return &http.Transport{
 		Protocols:           &protocols,
-		MaxIdleConnsPerHost: cfg.Concurrency + 1,
+		MaxIdleConnsPerHost: 1,
 		DisableCompression:  true,
 		TLSHandshakeTimeout: loadConnectTimeout,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {

@@ -30,7 +30,7 @@ func (w *Workload) load() error {
 	if err != nil {
 		return badInput("cannot read the workload: %v", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	digest := sha256.New()
 	if err := w.read(io.TeeReader(io.LimitReader(f, maxFile+1), digest)); err != nil {
 		return badInput("workload %s: %v", w.spec.File, err)
