@@ -119,7 +119,7 @@ func walk(d *json.Decoder, path []string, kind *Kind) {
 		}
 		walk(d, append(path[:len(path):len(path)], "."+key.(string)), kind)
 	}
-	d.Token()
+	_, _ = d.Token() // the closing bracket
 }
 
 func mark(path []string, tok json.Token, filled bool, kind *Kind) {
