@@ -12,7 +12,7 @@ const (
 	stallShare      = 0.5 // of the median window
 	stallWindowS    = 1.0
 	stallTokens     = 20
-	stallTTFTs      = 4
+	stallPauses     = 4
 	silenceFloorMS  = 2000
 	silenceTTFT99s  = 3
 	silenceITL99s   = 20
@@ -61,9 +61,10 @@ func checkStall(r loadgen.Result) []Violation {
 }
 
 // stallWindows regroups the series into windows long enough to be compared:
-// 1 s, or 20 tokens, or several times the pause before a request's first token
-// (a few streams, or streams in step, pause together and are not stalled). A
-// gate run begins with nothing in flight and drains at its end; both are cut.
+// 1 s, or 20 tokens, or several times the longest regular pause of a stream,
+// before its first token or between its chunks (a few streams, or streams in
+// step, pause together and are not stalled; a proxy that buffers makes chunks of
+// whole answers). A gate run begins with nothing in flight and drains at its end; both are cut.
 func stallWindows(r loadgen.Result, e loadgen.Estimate) (windows []float64, seconds float64) {
 	step, series := r.SeriesSeconds, r.Series
 	if r.Kind == loadgen.Gate {
@@ -74,7 +75,7 @@ func stallWindows(r loadgen.Result, e loadgen.Estimate) (windows []float64, seco
 		}
 		series = series[head : len(series)-tail]
 	}
-	seconds = max(stallWindowS, stallTTFTs*e.TTFTP50MS/1000)
+	seconds = max(stallWindowS, stallPauses*max(e.TTFTP50MS, e.GapP50MS)/1000)
 	if perSecond := median(positive(series)) / step; perSecond > 0 {
 		seconds = max(seconds, stallTokens/perSecond)
 	}
