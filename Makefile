@@ -74,7 +74,7 @@ accept: ## every test at the sizes of the statistical acceptance (minutes)
 
 .PHONY: verify
 verify: ## timing against the real Dynamo frontend's own histograms (needs PERFSWEEP_SHARED or ../shared)
-	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -tags verify -run Verify -timeout 20m ./test/dynamo/
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run Verify -timeout 20m ./test/dynamo/
 
 .PHONY: ci
 ci: ## everything that .ci/run runs
