@@ -13,11 +13,8 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
-// commentWidth leaves room for indentation and "# " under yamllint's 200.
-const commentWidth = 150
-
 // comment writes what a reader of the overlay needs to trust, or distrust, the
-// gate without the journal.
+// gate without the journal: one paragraph an element, for the overlay to wrap.
 func (j *judgement) comment(p Proposal) []string {
 	paragraphs := []string{
 		j.heading(p.Outcome),
@@ -34,11 +31,7 @@ func (j *judgement) comment(p Proposal) []string {
 	paragraphs = append(paragraphs,
 		fmt.Sprintf("Fingerprint sha256:%.16s, perfsweep %s, profile %s, effort %s.", p.FingerprintHash, j.version(), j.policy.Profile, orUnknown(string(j.curve.Fingerprint.Effort))),
 		j.evaluatorNote(p.Form))
-	var lines []string
-	for _, s := range paragraphs {
-		lines = append(lines, wrap(s, commentWidth)...)
-	}
-	return lines
+	return slices.DeleteFunc(paragraphs, func(s string) bool { return s == "" })
 }
 
 // heading says first what the numbers may not be taken for.
@@ -210,27 +203,4 @@ func orNone(s string) string {
 		return "none"
 	}
 	return s
-}
-
-// wrap breaks s at spaces into lines of at most width bytes, and within a word
-// where one is longer.
-func wrap(s string, width int) []string {
-	var lines []string
-	line := ""
-	for _, w := range strings.Fields(s) {
-		if line != "" && len(line)+1+len(w) > width {
-			lines, line = append(lines, line), ""
-		}
-		for len(w) > width {
-			lines, w = append(lines, w[:width]), w[width:]
-		}
-		if line != "" {
-			line += " "
-		}
-		line += w
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
 }

@@ -104,7 +104,7 @@ type Proposal struct {
 	// InvalidRuns counts the runs of the whole campaign that failed a run gate.
 	InvalidRuns     int    `json:"invalid_runs"`
 	FingerprintHash string `json:"fingerprint_sha256,omitempty"`
-	// Comment is the overlay comment, lines without "# ".
+	// Comment is the overlay comment, a paragraph an element, without "# ".
 	Comment []string `json:"comment,omitempty"`
 	// Writable: the outcome permits --write.
 	Writable bool `json:"writable"`

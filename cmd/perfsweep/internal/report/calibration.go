@@ -60,6 +60,7 @@ func decision(c Calibration) string {
 	return fmt.Sprintf("%s: %s is left as it is", r.Outcome, c.Overlay)
 }
 
+// gates prints a line a gate, and for an unmet one what was wanted and what to do.
 func (p *printer) gates(gates []calibrate.GateResult) {
 	if len(gates) == 0 || p.err != nil {
 		return
@@ -67,12 +68,12 @@ func (p *printer) gates(gates []calibrate.GateResult) {
 	p.line("")
 	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
 	for _, g := range gates {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t(%s)\n", g.ID, g.State, g.Name, g.Observed, g.Threshold)
+		fmt.Fprintf(tw, "%s\t%s\t%s: %s\n", g.ID, g.State, g.Name, g.Observed)
 	}
 	p.err = tw.Flush()
 	for _, g := range gates {
-		if g.State == calibrate.Unmet && g.Remedy != "" {
-			p.line("  %s: %s", g.ID, g.Remedy)
+		if g.State == calibrate.Unmet {
+			p.line("  %s wants %s; %s", g.ID, g.Threshold, g.Remedy)
 		}
 	}
 }
