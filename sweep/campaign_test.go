@@ -113,7 +113,7 @@ func TestCampaignKeepsWholeRunsOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
+	defer func() { _ = j.Close() }()
 	c.Journal = j
 	if _, err := c.Run(t.Context()); err != nil {
 		t.Fatal(err)

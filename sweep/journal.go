@@ -96,7 +96,7 @@ func (j *Journal) syncFolder() error {
 	if err != nil {
 		return fmt.Errorf("sync folder of journal %s: %w", j.path, err)
 	}
-	defer dir.Close()
+	defer func() { _ = dir.Close() }() // opened to be synced only
 	// Some file systems cannot sync a folder; the file itself is on the disk.
 	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
 		return fmt.Errorf("sync folder of journal %s: %w", j.path, err)

@@ -20,7 +20,7 @@ func ReadJournal(path string) (Curve, error) {
 	if err != nil {
 		return Curve{}, fmt.Errorf("open journal: %w", err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	c, _, err := readJournal(f, path)
 	return c, err
 }

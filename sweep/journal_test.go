@@ -201,7 +201,7 @@ func TestAppendRefusesWhatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
+	defer func() { _ = j.Close() }()
 	nan := someRuns(1)[0]
 	nan.Result.Window.OutputTokPerSec = nan0()
 	if err := j.Append(nan); err == nil {

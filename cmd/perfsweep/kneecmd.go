@@ -55,7 +55,7 @@ func readCurve(path string) (report.Curve, error) {
 	if err != nil {
 		return report.Curve{}, badInput(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // only read
 	if info, err := f.Stat(); err != nil || info.IsDir() {
 		return report.Curve{}, badInputf("%s is not a file; give a journal or a CSV", path)
 	}

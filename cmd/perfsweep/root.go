@@ -29,7 +29,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err := root.ExecuteContext(ctx)
 	code, silent := exitCode(ctx, err)
 	if !silent {
-		fmt.Fprintf(stderr, "perfsweep: %s\n", oneLine(err, code))
+		a.write(stderr, "perfsweep: %s\n", oneLine(err, code))
 	}
 	if a.exitCodes == "aicr" {
 		return aicrCode(code)
@@ -108,9 +108,14 @@ func exactly(n int, what string) cobra.PositionalArgs {
 	}
 }
 
+// write is for talk: a closed stderr must not end a measurement.
+func (a *app) write(w io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(w, format, args...)
+}
+
 // say writes talk to stderr unless --quiet.
 func (a *app) say(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.err, format+"\n", args...)
+		a.write(a.err, format+"\n", args...)
 	}
 }

@@ -31,12 +31,14 @@ func (a *app) simulateCmd() *cobra.Command {
 				return badInput(err)
 			}
 			sim := enginesim.New(p)
-			defer sim.Close()
+			defer func() { _ = sim.Close() }() // it keeps nothing
 			url, err := sim.Listen(listen)
 			if err != nil {
 				return fmt.Errorf("listening on %s: %w; choose another --listen", listen, err)
 			}
-			fmt.Fprintf(a.out, "%s\n", url)
+			if _, err := fmt.Fprintf(a.out, "%s\n", url); err != nil {
+				return fmt.Errorf("printing the URL: %w", err)
+			}
 			if n, ok := p.Knee(0.20); ok {
 				a.say("sim:%s serves %s on %s; closed-form knee %.1f per GPU at %.0f tok/s per GPU", p.Public(), p.Model, url, n, p.Throughput(n))
 			} else {

@@ -24,7 +24,7 @@ func virtual(t *testing.T, spec string, plan sweep.Plan) (sweep.Curve, sweep.Dec
 		t.Fatal(err)
 	}
 	sim := enginesim.New(p)
-	defer sim.Close()
+	defer func() { _ = sim.Close() }()
 	tg := &target{baseURL: "http://sim.invalid", public: "sim:" + p.Public(), gpus: p.GPUs, simulated: true, dial: sim.Dial}
 	ws, err := loadgen.DefaultSpec("aicr")
 	if err != nil {
