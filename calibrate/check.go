@@ -61,7 +61,7 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	})
 	doubts := []string{"the overlay has no gate: nothing can be passed"}
 	if !g.Empty() {
-		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n)...)
+		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n, c.Plan.MinWatch > 0)...)
 	}
 	if err == nil {
 		out.Effective = e
@@ -132,11 +132,15 @@ func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 	return out
 }
 
-// doubtful says why the attempts allow no verdict.
-func doubtful(a attempts, n int, s noise) []string {
+// doubtful says why the attempts allow no verdict. stoodStill says that the
+// endpoint was silent before any load, which counts as a first stall.
+func doubtful(a attempts, n int, s noise, stoodStill bool) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	if a.stalled > maxStalled {
+	switch {
+	case a.stalled > 0 && stoodStill:
+		say("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
+	case a.stalled > maxStalled:
 		say("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
 	}
 	if failed := a.total - len(a.valid); len(a.valid) < checkValid || failed > checkInvalid {

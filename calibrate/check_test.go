@@ -55,6 +55,8 @@ func TestCheckVerdicts(t *testing.T) {
 		{"three invalid of six", []float64{1, 1, 1, 21197, 21500, 20900}, append(steadyP99[:], 600), func(f *fixture, _ *recipes.Gate) { f.fail(0, "V2"); f.fail(1, "V2"); f.fail(2, "V2") }, Inconclusive, "V2: 3"},
 		{"three invalid of five, slow", []float64{1, 1, 1, 14000, 14000}, steadyP99[:], func(f *fixture, _ *recipes.Gate) { f.fail(0, "V2"); f.fail(1, "V2"); f.fail(2, "V2") }, Inconclusive, "2 of 5"},
 		{"one stall of four", []float64{1, 21197, 21500, 20900}, steadyP99[:4], func(f *fixture, _ *recipes.Gate) { f.fail(0, "V6") }, Pass, ""},
+		{"one stall after one before any load", []float64{1, 21197, 21500, 20900}, steadyP99[:4], func(f *fixture, _ *recipes.Gate) { f.fail(0, "V6"); f.curve.Plan.MinWatch = 1 }, Inconclusive, "before any load"},
+		{"still before any load only", []float64{1, 21197, 21500, 20900}, steadyP99[:4], func(f *fixture, _ *recipes.Gate) { f.fail(0, "V8"); f.curve.Plan.MinWatch = 1 }, Pass, ""},
 		{"two stalls of five", []float64{1, 1, 21197, 21500, 20900}, steadyP99[:], func(f *fixture, _ *recipes.Gate) { f.fail(0, "V6"); f.fail(1, "V6") }, Inconclusive, "2 of 5 attempts at 128 per GPU stalled"},
 		{"C1", []float64{21197, 20900 * 0.849, 20900}, p99, nil, Inconclusive, "C1"},
 		{"C1 just inside", []float64{21197, 20900 * 0.851, 20900}, p99, nil, Pass, ""},

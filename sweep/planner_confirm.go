@@ -12,8 +12,7 @@ const (
 	checkValid, checkTries     = 3, 5
 	// maxMoves bounds how often a confirmation may move down.
 	maxMoves = 4
-	// maxStalls is the number of stalled attempts that one may put down to
-	// chance.
+	// maxStalls is the number of stalls that one may put down to chance.
 	maxStalls = 1
 )
 
@@ -21,13 +20,20 @@ const (
 type tally struct {
 	made, valid, stalled int
 	watched              time.Duration
+	// before is 1 where the endpoint already stood still before any load.
+	before int
 	invalid              []Run
 }
 
 // attempts makes attempts at n until want are valid, at most tries, and goes on
-// watching until the runs have lasted for watch. A second stalled attempt ends them: what stalls twice is
-// no accident. An attempt whose gate run is INVALID ends there.
+// watching until the runs have lasted for watch, which is asked for where the
+// endpoint stood still before any load: that was the first stall. A second one
+// ends the attempts: what stalls twice is no accident. An attempt whose gate run
+// is INVALID ends there.
 func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) (a tally, ok bool) {
+	if watch > 0 {
+		a.before = 1
+	}
 	for a.valid < want && a.made < tries || a.valid >= want && a.watched < watch {
 		valid, stalled := true, false
 		for _, kind := range []loadgen.RunKind{loadgen.Gate, loadgen.Steady} {
@@ -51,12 +57,14 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 		if stalled {
 			a.stalled++
 		}
-		if a.stalled > maxStalls {
+		if a.unstable() {
 			break
 		}
 	}
 	return a, true
 }
+
+func (a tally) unstable() bool { return a.stalled > 0 && a.stalled+a.before > maxStalls }
 
 // stalled reports whether the run failed the stall gate.
 func (r Run) stalled() bool {
@@ -71,7 +79,9 @@ func (r Run) stalled() bool {
 // verdict says why a tally proves nothing, "" if it proves the point.
 func (a tally) verdict(n, want int) string {
 	switch {
-	case a.stalled > maxStalls:
+	case a.unstable() && a.before > 0:
+		return fmt.Sprintf("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
+	case a.unstable():
 		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
 	case a.valid < want:
 		return fmt.Sprintf("only %d of %d attempts at %d per GPU were valid (%s), %d are needed", a.valid, a.made, n, gatesOf(a.invalid), want)

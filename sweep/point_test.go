@@ -208,7 +208,8 @@ func TestCheck(t *testing.T) {
 		{"three invalid of five", plan, invalid("V2", 1, 2, 3), 7, false, "only 2 of 5"},
 		{"watched longer", watch, nil, 10, true, "5 of 5"},
 		{"nothing to watch for any more", watch, invalid("V8", 1, 2, 3, 4, 5), 5, false, "only 0 of 5"},
-		{"a stall while watching", watch, invalid("V6", 7, 8), 8, false, "unstable"},
+		{"the second stall, while watching", watch, invalid("V6", 7), 7, false, "stood still before any load"},
+		{"one stall before any load", watch, invalid("V8", 2), 10, true, "4 of 5"},
 	} {
 		w := newWorld(kneetest.GB300(210), 0.03, 1)
 		w.judge = c.judge
