@@ -120,6 +120,9 @@ func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 	if base != nil && base.Fingerprint.Workload != f.Workload {
 		say("the baseline measured workload %s, the check %s", workload(base.Fingerprint.Workload), workload(f.Workload))
 	}
+	if f.Effort == sweep.Quick && !f.Simulated {
+		say("quick effort does not repeat the evaluator's protocol: check a real target with --effort standard")
+	}
 	if g.ConcurrencyPerGPU <= 0 {
 		say("the overlay pins no concurrency per GPU: its thresholds mean nothing at another load")
 	}

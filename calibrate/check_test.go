@@ -45,6 +45,10 @@ func TestCheckVerdicts(t *testing.T) {
 		{"no gate, slow", bad, p99, func(_ *fixture, g *recipes.Gate) { *g = recipes.Gate{Model: testModel, ConcurrencyPerGPU: 128} }, Inconclusive, "no gate"},
 		{"other model, slow", bad, p99, func(_ *fixture, g *recipes.Gate) { g.Model = "other" }, Inconclusive, "gate is for model other"},
 		{"other load", good, p99, func(_ *fixture, g *recipes.Gate) { g.ConcurrencyPerGPU = 256 }, Inconclusive, "gate is for 256 per GPU, measured was 128"},
+		{"quick effort", good, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.Effort = sweep.Quick }, Inconclusive, "--effort standard"},
+		{"quick effort, simulated", good, p99, func(f *fixture, _ *recipes.Gate) {
+			f.curve.Fingerprint.Effort, f.curve.Fingerprint.Simulated = sweep.Quick, true
+		}, Pass, ""},
 		{"no load pinned", good, p99, func(_ *fixture, g *recipes.Gate) { g.ConcurrencyPerGPU = 0 }, Inconclusive, "pins no concurrency"},
 		{"other routing", good, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.RoutingMode = "gateway-epp" }, Inconclusive, "routing mode"},
 		{"no GPUs", good, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.GPUs = 0 }, Inconclusive, "number of GPUs"},
