@@ -21,7 +21,12 @@ const gcPercent = 400
 
 func realMain() int {
 	debug.SetGCPercent(gcPercent)
+	// A reader that goes away ("2>&1 | head") must not end a measurement:
+	// without this the first line written to a closed pipe kills the process.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal ends a run in order, the second one ends the process.
+	context.AfterFunc(ctx, stop)
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"testing/synctest"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// scriptJournals measures a small engine in virtual time and writes what the
+// scripts judge: no machine is too busy for that, so their exit codes are exact.
+func scriptJournals(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	const engine = "batch-cap?chunk=32&model=Qwen/Qwen3-8B"
+	check := sweep.DefaultPlan(sweep.Quick)
+	check.Check, check.Point = true, 32
+	for _, j := range []struct {
+		name, target string
+		plan         sweep.Plan
+	}{
+		{"calibrate", engine, quickPlan()},
+		{"pass", engine, check},
+		{"fail", engine + "&speed=0.7", check},
+		{"stall", engine + "&stall=0.3", check},
+	} {
+		var curve sweep.Curve
+		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, j.plan) })
+		writeJournal(t, filepath.Join(dir, j.name+".jsonl"), curve)
+	}
+	return dir
+}
+
+// writeJournal writes a curve as a campaign that nothing interrupted.
+func writeJournal(t *testing.T, path string, c sweep.Curve) {
+	t.Helper()
+	j, err := sweep.CreateJournal(path, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.Runs {
+		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chop takes bytes off the end of a file: chop FILE BYTES.
+func chop(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: chop FILE BYTES")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	b := []byte(ts.ReadFile(args[0]))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b[:len(b)-n], 0o644))
+}
+
+// damage halves a line of a file: damage FILE LINE.
+func damage(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: damage FILE LINE")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	lines := bytes.SplitAfter([]byte(ts.ReadFile(args[0])), []byte("\n"))
+	if n < 1 || n >= len(lines)-1 {
+		ts.Fatalf("%s has no line %d with another one after it", args[0], n)
+	}
+	l := lines[n-1]
+	lines[n-1] = append(bytes.Clone(l[:len(l)/2]), '\n')
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), bytes.Join(lines, nil), 0o644))
+}
+
+// hold keeps a journal open until the script ends, as a second writer does:
+// hold FILE.
+func hold(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: hold FILE")
+	}
+	j, _, err := sweep.ResumeJournal(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(j.Close()) })
+}
+
+// begins demands that one file begins with the bytes of another: begins FILE START.
+func begins(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: begins FILE START")
+	}
+	if !bytes.HasPrefix([]byte(ts.ReadFile(args[0])), []byte(ts.ReadFile(args[1]))) {
+		ts.Fatalf("%s does not begin as %s", args[0], args[1])
+	}
+}
