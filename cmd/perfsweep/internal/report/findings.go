@@ -34,7 +34,10 @@ func Findings(w io.Writer, format string, fs []recipes.Finding, files int) error
 			p.line("    %s", f.Remedy)
 		}
 	}
-	if len(fs) == 0 {
+	switch {
+	case len(fs) == 0 && files == 1:
+		p.line("no findings in 1 overlay file")
+	case len(fs) == 0:
 		p.line("no findings in %d overlay files", files)
 	}
 	return p.err
