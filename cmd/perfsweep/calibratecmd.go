@@ -85,7 +85,11 @@ func (f *calibrateFlags) policy(slo float64) (calibrate.Policy, error) {
 }
 
 func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags) error {
-	policy, err := f.policy(cam.flags.sloTTFTMS)
+	slo := 0.0 // the plan's, which may be a journal's
+	if cam.changed("slo-ttft-ms") {
+		slo = cam.flags.sloTTFTMS
+	}
+	policy, err := f.policy(slo)
 	if err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	if c.flags.target == "" {
+		if err := c.refuseMeasuring(); err != nil {
+			return sweep.Curve{}, sweep.Decision{}, err
+		}
 		curve, err := readJournal(c.flags.journal)
 		if err != nil {
 			return curve, sweep.Decision{}, err
@@ -65,6 +68,20 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	}
 	defer t.close()
 	return c.drive(ctx, t, spec, labels, journal, old)
+}
+
+// refuseMeasuring refuses flags that would be ignored silently: a journal is
+// judged as it was measured.
+func (c *campaign) refuseMeasuring() error {
+	for _, f := range []string{
+		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "label", "max-wall",
+		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
+	} {
+		if c.changed(f) {
+			return badInputf("--%s says what to measure and needs --target; without one %s is judged as it was measured: drop the flag", f, c.flags.journal)
+		}
+	}
+	return nil
 }
 
 // drive runs the preflight, joins the journal and follows the planner.

@@ -101,3 +101,11 @@ func begins(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s does not begin as %s", args[0], args[1])
 	}
 }
+
+// write puts text without a newline into a file: write FILE TEXT.
+func write(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: write FILE TEXT")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(args[1]), 0o644))
+}
