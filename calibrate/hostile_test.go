@@ -98,7 +98,7 @@ func TestProposeHostile(t *testing.T) {
 			}
 		}
 	})
-	if written == 0 {
+	if written == 0 && !testing.Short() { // the short form draws too few to expect one
 		t.Error("no draw was ever written: the property is empty")
 	}
 }

@@ -21,8 +21,8 @@ type tally struct {
 	made, valid, stalled int
 	watched              time.Duration
 	// before is 1 where the endpoint already stood still before any load.
-	before int
-	invalid              []Run
+	before  int
+	invalid []Run
 }
 
 // attempts makes attempts at n until want are valid, at most tries, and goes on
