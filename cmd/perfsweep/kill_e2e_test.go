@@ -1,0 +1,172 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// startSim serves a simulator from a process of its own, as a cluster is, and
+// returns its URL.
+func startSim(t *testing.T, preset string) (url string, sim *child) {
+	t.Helper()
+	sim = start(t, nil, "simulate", preset, "--listen", "127.0.0.1:0")
+	return sim.hear(t, sim.out, "http://"), sim
+}
+
+// TestKilled: a sweep that is killed -9 at random moments, and once within a
+// line of its journal, goes on with --resume. At the end the journal holds
+// each run once, and says what it would say had nothing happened.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	url, _ := startSim(t, "kneed?chunk=32&speed=8")
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	args := []string{
+		"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8",
+		"--levels", killLevels, "--repeats", killRepeats, "--journal", path,
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("the moments are of seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 0))
+	torn := false
+	for k := range kills {
+		c := start(t, nil, resumed(path, args)...)
+		select { // a run takes about 3.5 s
+		case <-time.After(time.Duration(rng.Int64N(int64(5 * time.Second)))):
+		case <-c.done:
+			t.Fatalf("kill %d: the sweep ended by itself with %d: %s", k+1, c.wait(), c.talked)
+		}
+		_ = c.cmd.Process.Kill()
+		c.wait()
+		torn = tear(t, path, torn || k < kills/2, rng) || torn
+		soundPrefix(t, path)
+	}
+	c := start(t, nil, resumed(path, args)...)
+	if code := c.wait(); code != exitDone && code != exitInconclusive {
+		t.Fatalf("the last sweep ended with %d: %s", code, c.talked)
+	}
+	if !torn {
+		tear(t, path, false, rng)
+		if c := start(t, nil, resumed(path, args)...); c.wait() == exitInput {
+			t.Fatalf("after a torn line: %s", c.talked)
+		}
+	}
+	wholeCampaign(t, path)
+}
+
+// resumed adds --resume once there is a journal.
+func resumed(path string, args []string) []string {
+	if _, err := os.Stat(path); err != nil {
+		return args
+	}
+	return append(args[:len(args):len(args)], "--resume")
+}
+
+// tear cuts a journal within its last line, unless that is done; it needs a run.
+func tear(t *testing.T, path string, done bool, rng *rand.Rand) bool {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	whole := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
+	if done || len(whole) < 2 {
+		return false
+	}
+	last := len(whole[len(whole)-1])
+	if err := os.Truncate(path, int64(len(b)-1-rng.IntN(last-1)-1)); err != nil {
+		t.Fatal(err)
+	}
+	return true
+}
+
+// soundPrefix: whatever was killed, the journal reads.
+func soundPrefix(t *testing.T, path string) {
+	t.Helper()
+	if _, err := sweep.ReadJournal(path); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, sweep.ErrEmptyJournal) {
+		t.Fatal(err)
+	}
+}
+
+// wholeCampaign: every run is there once and is the one that the planner asked
+// for, and knee answers as on a journal that nothing interrupted.
+func wholeCampaign(t *testing.T, path string) {
+	t.Helper()
+	c, err := sweep.ReadJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range c.Runs {
+		d := sweep.NextStep(c.Plan, c.Runs[:i])
+		if r.Seq != i+1 || d.Done || !reflect.DeepEqual(d.Step, r.Step) {
+			t.Errorf("run %d is number %d, of step %+v; the planner wanted %+v", i+1, r.Seq, r.Step, d.Step)
+		}
+		if i > 0 && r.Result.NextRequest <= c.Runs[i-1].Result.NextRequest {
+			t.Errorf("run %d repeats the prompts of the one before", i+1)
+		}
+	}
+	if d := sweep.NextStep(c.Plan, c.Runs); !d.Done {
+		t.Errorf("the campaign is not at its end: %+v is missing", d.Step)
+	}
+	again := filepath.Join(t.TempDir(), "uninterrupted.jsonl")
+	writeJournal(t, again, c)
+	code, killed, _ := perfsweep(t, "knee", path, "-o", "json")
+	if code2, whole, _ := perfsweep(t, "knee", again, "-o", "json"); code != code2 || killed != whole || !strings.Contains(whole, `"status"`) {
+		t.Errorf("knee gives %d and\n%s\nuninterrupted %d and\n%s", code, killed, code2, whole)
+	}
+}
+
+// TestInterrupted: Ctrl-C in the middle of a run ends with 130 and says how to
+// go on; the journal is whole, and going on finishes it.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	url, sim := startSim(t, "kneed?chunk=32&speed=8")
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "1", "--journal", path}
+	for _, s := range []struct {
+		sig  syscall.Signal
+		step string
+	}{{syscall.SIGINT, "[1]"}, {syscall.SIGTERM, "[2]"}} {
+		c := start(t, nil, resumed(path, args)...)
+		c.hear(t, c.talked, s.step)
+		if err := c.cmd.Process.Signal(s.sig); err != nil {
+			t.Fatal(err)
+		}
+		if code := c.wait(); code != exitInterrupted {
+			t.Errorf("%s in run %s: exit code %d, want %d: %s", s.sig, s.step, code, exitInterrupted, c.talked)
+		}
+		if !strings.Contains(c.talked.String(), "--resume") || c.out.String() != "" {
+			t.Errorf("%s: stdout %q, stderr without the way on: %s", s.sig, c.out, c.talked)
+		}
+		if code, _, said := perfsweep(t, "knee", path, "-o", "json"); code != exitInconclusive {
+			t.Errorf("the journal after %s: knee ends with %d: %s", s.sig, code, said)
+		}
+	}
+	if code, _, said := perfsweep(t, resumed(path, args)...); code != exitInconclusive {
+		t.Errorf("resumed: %d: %s", code, said)
+	}
+	wholeCampaign(t, path)
+
+	// The simulator says what it served when it is stopped.
+	if err := sim.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if code := sim.wait(); code != exitDone {
+		t.Errorf("the simulator ended with %d: %s", code, sim.talked)
+	}
+	if !strings.Contains(sim.talked.String(), "served ") || strings.Contains(sim.talked.String(), "served 0 requests") {
+		t.Errorf("the simulator's totals: %s", sim.talked)
+	}
+}
