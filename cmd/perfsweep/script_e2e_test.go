@@ -31,7 +31,7 @@ func scriptJournals(t *testing.T) string {
 		{"stall", engine + "&stall=0.3", check},
 	} {
 		var curve sweep.Curve
-		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, j.plan) })
+		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, longOSL, j.plan) })
 		writeJournal(t, filepath.Join(dir, j.name+".jsonl"), curve)
 	}
 	return dir

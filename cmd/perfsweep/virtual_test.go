@@ -15,9 +15,9 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
-// virtual drives a campaign against a simulator in virtual time: the wiring of
+// virtual drives a campaign of one output length against a simulator in virtual time: the wiring of
 // the commands, over in-memory connections. It must run inside a bubble.
-func virtual(t *testing.T, spec string, plan sweep.Plan) (sweep.Curve, sweep.Decision, enginesim.Params) {
+func virtual(t *testing.T, spec string, osl int, plan sweep.Plan) (sweep.Curve, sweep.Decision, enginesim.Params) {
 	t.Helper()
 	p, err := enginesim.ParseTarget(spec)
 	if err != nil {
@@ -30,7 +30,7 @@ func virtual(t *testing.T, spec string, plan sweep.Plan) (sweep.Curve, sweep.Dec
 	if err != nil {
 		t.Fatal(err)
 	}
-	ws.OSL = 128 // fewer requests a second: virtual time costs nothing, requests do
+	ws.OSL = osl
 	a := &app{out: io.Discard, err: testLog{t}}
 	c := &campaign{app: a, flags: &measureFlags{}, plan: plan}
 	curve, d, err := c.drive(context.Background(), tg, ws, nil, &openJournal{}, nil)
@@ -43,6 +43,10 @@ func virtual(t *testing.T, spec string, plan sweep.Plan) (sweep.Curve, sweep.Dec
 	}
 	return curve, d, p
 }
+
+// Output lengths: what --effort quick asks for, and AICR's, which makes fewer
+// requests a second: virtual time costs nothing, requests do.
+const quickOSL, longOSL = 32, 128
 
 type testLog struct{ t *testing.T }
 
@@ -93,7 +97,7 @@ func TestVirtualPresets(t *testing.T) {
 		t.Run(info.Name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				curve, d, p := virtual(t, spec(info.Name), quickPlan())
+				curve, d, p := virtual(t, spec(info.Name), longOSL, quickPlan())
 				fit, r := curve.Fit(), propose(curve)
 				want, ok := p.Knee(0.20)
 				t.Logf("status %s knee %.1f [%.1f, %.1f] closed form %.1f %v; point %+v; outcome %s; %s", fit.Status, fit.Knee, fit.KneeLow, fit.KneeHigh, want, ok, d.Point, r.Outcome, d.Reason)
@@ -132,7 +136,7 @@ func TestVirtualGB300(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				plan := quickPlan()
 				plan.Seed = seed
-				curve, d, _ := virtual(t, fmt.Sprintf("gb300?chunk=32&seed=%d", seed), plan)
+				curve, d, _ := virtual(t, fmt.Sprintf("gb300?chunk=32&seed=%d", seed), quickOSL, plan)
 				r := propose(curve)
 				if d.Point.ConcurrencyPerGPU != 128 || r.Gate.ConcurrencyPerGPU != 128 || !r.Writable {
 					t.Errorf("seed %d: point %+v, gate %+v, outcome %s, reasons %q; want 128 per GPU", seed, d.Point, r.Gate, r.Outcome, r.Reasons)
@@ -153,7 +157,7 @@ func TestVirtualPastKnee(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				plan := quickPlan()
 				change(&plan)
-				curve, d, _ := virtual(t, "gb300?chunk=32", plan)
+				curve, d, _ := virtual(t, "gb300?chunk=32", longOSL, plan)
 				if r := propose(curve); r.Writable || r.Outcome == calibrate.OutcomeSimulated {
 					t.Errorf("outcome %s, point %+v: a single level past the knee must be refused", r.Outcome, d.Point)
 				}
@@ -181,7 +185,7 @@ func TestVirtualCheck(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				plan := sweep.DefaultPlan(sweep.Quick)
 				plan.Check, plan.Point = true, gate.ConcurrencyPerGPU
-				curve, _, p := virtual(t, c.target, plan)
+				curve, _, p := virtual(t, c.target, longOSL, plan)
 				if got := calibrate.Check(gate, curve, p.GPUs, nil); got.Verdict != c.want {
 					t.Errorf("verdict %s, want %s: %q", got.Verdict, c.want, got.Reasons)
 				}
