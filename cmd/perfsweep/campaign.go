@@ -165,11 +165,29 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 		cfg.FirstRequest = first
 		cfg.Limits = c.plan.Effort.Limits(s, cfg.Concurrency, e2e)
 		r, err := loadgen.Run(ctx, cfg)
+		if err == nil {
+			err = gone(r)
+		}
 		if err == nil && r.Window.E2EMeanMS > 0 {
 			e2e = time.Duration(r.Window.E2EMeanMS * float64(time.Millisecond))
 		}
 		return r, err
 	}
+}
+
+// gone is the error of a run that never had a connection: the target is down,
+// which says nothing of its curve. Such a run is not recorded, or a campaign
+// that is resumed once the target is back would count it as tried.
+func gone(r loadgen.Result) error {
+	n := r.All.Total()
+	if n == 0 || r.All[loadgen.Connect] < n {
+		return nil
+	}
+	why := ""
+	if texts := r.Errors[loadgen.Connect]; len(texts) > 0 {
+		why = ": " + texts[0]
+	}
+	return fmt.Errorf("the target takes no connections any more, all %d requests failed%s; bring it back, and continue a journal with --resume", n, why)
 }
 
 // notify prints a line a run.

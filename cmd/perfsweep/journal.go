@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/sweep"
@@ -40,7 +41,7 @@ func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
 	case info.IsDir():
 		return nil, nil, badInputf("--journal %s is a folder; name a file", o.path)
 	case info.Size() == 0:
-		return o, nil, o.tryFolder()
+		return o, nil, o.tryFile()
 	}
 	j, old, err := sweep.ResumeJournal(o.path)
 	if errors.Is(err, sweep.ErrEmptyJournal) {
@@ -53,20 +54,23 @@ func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
 	return o, &old, nil
 }
 
-// tryFolder proves that the journal can be created, leaving nothing behind.
+// tryFolder proves that a journal can be made, leaving nothing behind. It tries
+// another name: by the time it cleans up, the journal may be someone's.
 func (o *openJournal) tryFolder() error {
-	_, statErr := os.Stat(o.path)
-	f, err := os.OpenFile(o.path, os.O_CREATE|os.O_WRONLY, 0o644)
+	f, err := os.CreateTemp(filepath.Dir(o.path), ".perfsweep-*.tmp")
+	if err != nil {
+		return fmt.Errorf("--journal %s cannot be made: %w; choose another place", o.path, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// tryFile proves that an empty file can become a journal.
+func (o *openJournal) tryFile() error {
+	f, err := os.OpenFile(o.path, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("--journal cannot be written: %w; choose another place", err)
 	}
-	if err := f.Close(); err != nil {
-		return fmt.Errorf("--journal: %w", err)
-	}
-	if statErr != nil {
-		return os.Remove(o.path)
-	}
-	return nil
+	return f.Close()
 }
 
 // join writes the header of a new journal, or holds an old one against what is

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -168,5 +169,37 @@ func TestInterrupted(t *testing.T) {
 	}
 	if !strings.Contains(sim.talked.String(), "served ") || strings.Contains(sim.talked.String(), "served 0 requests") {
 		t.Errorf("the simulator's totals: %s", sim.talked)
+	}
+}
+
+// TestTargetDies: a target that goes away in the middle is the world's fault.
+// What never reached it is not recorded, so that the journal can be finished
+// when it is back.
+func TestTargetDies(t *testing.T) {
+	t.Parallel()
+	const preset = "kneed?chunk=32&speed=8"
+	url, sim := startSim(t, preset)
+	path := filepath.Join(t.TempDir(), "j.jsonl")
+	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "1", "--journal", path}
+	c := start(t, nil, args...)
+	c.hear(t, c.talked, "[2]")
+	_ = sim.cmd.Process.Kill()
+	if code := c.wait(); code != exitWorld || !strings.Contains(c.talked.String(), "--resume") || c.out.String() != "" {
+		t.Fatalf("exit code %d, stdout %q: %s", code, c.out, c.talked)
+	}
+	back := start(t, nil, "simulate", preset, "--listen", strings.TrimPrefix(url, "http://"))
+	back.hear(t, back.out, url)
+	if code, _, said := perfsweep(t, resumed(path, args)...); code != exitInconclusive {
+		t.Errorf("resumed: %d: %s", code, said)
+	}
+	wholeCampaign(t, path)
+	curve, err := sweep.ReadJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range curve.Runs {
+		if r.Result.All[loadgen.OK] == 0 {
+			t.Errorf("run %d, in which no request was answered, is recorded: %v", r.Seq, r.Result.All)
+		}
 	}
 }
