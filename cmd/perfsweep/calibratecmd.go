@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -130,8 +133,10 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	return a.finishCalibrate(f, ov, src, report.Calibration{Curve: curve, Proposal: p, Overlay: f.overlay})
 }
 
-// finishCalibrate makes the edit, shows it, and writes it if that is allowed.
+// finishCalibrate makes the edit, writes it if that is allowed, and shows it.
+// What was measured is shown whatever became of the file.
 func (a *app) finishCalibrate(f *calibrateFlags, ov *recipes.Overlay, src []byte, r report.Calibration) error {
+	var failed error
 	if !r.Proposal.Gate.Empty() {
 		edited, err := ov.SetGate(r.Proposal.Gate, r.Proposal.Comment)
 		if err != nil {
@@ -139,17 +144,31 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov *recipes.Overlay, src []byte
 		}
 		r.Diff = recipes.Diff(f.overlay, src, edited)
 		if f.write && r.Proposal.Writable {
-			if err := recipes.WriteFile(f.overlay, edited); err != nil {
-				return fmt.Errorf("the calibration stands, but the overlay was not written: %w", err)
-			}
-			r.Wrote = true
+			failed = replaceOverlay(f.overlay, src, edited)
+			r.Wrote = failed == nil
 		}
 	}
-	if err := a.printCalibration(r); err != nil {
+	if err := errors.Join(a.printCalibration(r), failed); err != nil {
 		return err
 	}
 	if !r.Proposal.Writable {
 		return verdict{exitInconclusive}
+	}
+	return nil
+}
+
+// replaceOverlay writes an edit of src. The file may have been changed while
+// the target was measured, for hours maybe: that change must not be lost.
+func replaceOverlay(path string, src, edited []byte) error {
+	now, err := os.ReadFile(path)
+	if err == nil && !bytes.Equal(now, src) {
+		err = fmt.Errorf("%s was changed meanwhile; apply the diff by hand, or calibrate again from --journal without --target", path)
+	}
+	if err == nil {
+		err = recipes.WriteFile(path, edited)
+	}
+	if err != nil {
+		return fmt.Errorf("the calibration stands, but the overlay was not written: %w", err)
 	}
 	return nil
 }

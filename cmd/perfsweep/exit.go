@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -50,6 +53,7 @@ func exitCode(ctx context.Context, err error) (code int, silent bool) {
 	var ce *codeError
 	var pos *recipes.PosError
 	var in *loadgen.BadInputError
+	var path *fs.PathError
 	switch {
 	case err == nil:
 		return exitDone, true
@@ -57,6 +61,8 @@ func exitCode(ctx context.Context, err error) (code int, silent bool) {
 		return v.code, true
 	case errors.As(err, &ce):
 		return ce.code, false
+	case errors.As(err, &path) && path.Path == os.Stdout.Name() && errors.Is(path, syscall.EPIPE):
+		return exitWorld, true // the reader has seen enough ("| head")
 	case ctx.Err() != nil:
 		return exitInterrupted, false
 	case errors.As(err, &pos), errors.As(err, &in):

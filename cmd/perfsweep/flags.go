@@ -135,11 +135,19 @@ func (m *measureFlags) check() error {
 		return badInputf("--gpus %d: must be at least 1", m.gpus)
 	case m.maxWall < 0:
 		return badInputf("--max-wall %s: must not be negative", m.maxWall)
-	case !(m.sloTTFTMS > 0) || m.sloTTFTMS > 1e7:
-		return badInputf("--slo-ttft-ms %v: must be a number of milliseconds greater than 0", m.sloTTFTMS)
+	}
+	if err := checkSLO(m.sloTTFTMS); err != nil {
+		return err
 	}
 	if m.resume && m.target == "" {
 		return badInputf("--resume needs --target: a journal does not hold credentials or fault keys of its target")
+	}
+	return nil
+}
+
+func checkSLO(ms float64) error {
+	if !(ms > 0) || ms > 1e7 {
+		return badInputf("--slo-ttft-ms %v: must be a number of milliseconds greater than 0", ms)
 	}
 	return nil
 }

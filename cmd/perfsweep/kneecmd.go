@@ -30,6 +30,9 @@ latency_limited and with 9 for every other one.`,
 			if err := opt.Validate(); err != nil {
 				return badInputf("--e-star: %w", err)
 			}
+			if err := checkSLO(slo); err != nil {
+				return err
+			}
 			cv, err := readCurve(args[0])
 			if err != nil {
 				return err

@@ -4,8 +4,6 @@ package main
 
 import (
 	"context"
-	"io"
-	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"

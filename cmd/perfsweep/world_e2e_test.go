@@ -15,6 +15,10 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/recipes"
 )
 
 // scripted is a server that lists models and counts what else it is asked.
@@ -209,4 +213,33 @@ func TestReaderGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	wholeCampaign(t, path)
+}
+
+// TestOverlayChangedMeanwhile: an edit that somebody made during the
+// measurement is kept; what was measured is shown all the same.
+func TestOverlayChangedMeanwhile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "o.yaml")
+	ov, err := recipes.Parse(path, []byte(plainOverlay))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const theirs = plainOverlay + "# theirs\n"
+	if err := os.WriteFile(path, []byte(theirs), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	a := &app{out: &out, err: io.Discard}
+	p := calibrate.Proposal{Outcome: calibrate.OutcomeOK, Writable: true, Comment: []string{"why"}, Gate: recipes.Gate{
+		Model: "m", ConcurrencyPerGPU: 32, RoutingMode: "dynamo-router", FloorPerGPU: 1000, CeilingTTFTP99MS: 400,
+	}}
+	err = a.finishCalibrate(&calibrateFlags{overlay: path, write: true}, ov, []byte(plainOverlay), report.Calibration{Proposal: p, Overlay: path})
+	if code, _ := exitCode(t.Context(), err); code != exitWorld || err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
+		t.Errorf("exit code %d, %v", code, err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != theirs {
+		t.Errorf("their change was lost:\n%s", got)
+	}
+	if s := out.String(); !strings.Contains(s, "not written:") || !strings.Contains(s, ">= 1000") {
+		t.Errorf("the answer is not shown:\n%s", s)
+	}
 }
