@@ -70,7 +70,7 @@ demo: build ## calibrate a simulated GB300 end to end, then check a healthy, a s
 
 .PHONY: accept
 accept: ## every test at the sizes of the statistical acceptance (minutes)
-	PERFSWEEP_ACCEPT=1 $(GO) test $(GOTESTFLAGS) -tags accept -timeout 60m $(PKGS)
+	$(GO) test $(GOTESTFLAGS) -tags accept -timeout 60m $(PKGS)
 
 .PHONY: verify
 verify: ## timing against the real Dynamo frontend's own histograms (needs PERFSWEEP_SHARED or ../shared)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,7 +18,7 @@ import (
 
 // trials is the number of curves a law is tried on; `make accept` tries more.
 func trials(few, many int) uint64 {
-	if os.Getenv("PERFSWEEP_ACCEPT") != "" {
+	if accepting {
 		return uint64(many)
 	}
 	return uint64(few)

@@ -60,13 +60,15 @@ func page(ctx context.Context, hc *http.Client, url string, read func(io.Reader)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", url, err)
 	}
-	resp, err := hc.Do(req)
+	own := *hc // a redirect leads to another server, whose cap is not this one's
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	resp, err := own.Do(req)
 	if err != nil {
 		return err // net/http names the method and the URL
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered %s", url, resp.Status)
+		return fmt.Errorf("%s answered status %d", url, resp.StatusCode) // the reason would be the server's words
 	}
 	if err := read(io.LimitReader(resp.Body, maxPage)); err != nil {
 		return fmt.Errorf("%s: %w", url, err)

@@ -45,7 +45,10 @@ func start(t *testing.T, o stackOptions) stack {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(scripts, "up.sh"), "--dir", dir,
 		"--workers", strconv.Itoa(o.workers), "--port", strconv.Itoa(freePort(t, o.workers)),
-		"--max-num-seqs", strconv.Itoa(o.cap), "--speedup", fmt.Sprint(o.speedup), "--model", model)
+		"--max-num-seqs", strconv.Itoa(o.cap), "--speedup", fmt.Sprint(o.speedup), "--model", model,
+		// AICR's router. Round-robin lets one of two workers queue while the
+		// other has free slots, so that its knee lies past the batch cap.
+		"--router-mode", "least-loaded")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = 5 * time.Second

@@ -1,0 +1,5 @@
+//go:build !accept
+
+package sweep
+
+const accepting = false
