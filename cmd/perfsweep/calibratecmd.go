@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 
@@ -148,7 +147,11 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov *recipes.Overlay, src []byte
 			r.Wrote = failed == nil
 		}
 	}
-	if err := errors.Join(a.printCalibration(r), failed); err != nil {
+	err := a.printCalibration(r)
+	if failed != nil {
+		return failed
+	}
+	if err != nil {
 		return err
 	}
 	if !r.Proposal.Writable {
