@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -26,9 +27,10 @@ func (e *noListError) Error() string { return e.text }
 type bounded struct {
 	t      http.RoundTripper
 	secret string
+	status int // of the last answer, 0 without one
 }
 
-func (b bounded) Do(r *http.Request) (*http.Response, error) {
+func (b *bounded) Do(r *http.Request) (*http.Response, error) {
 	if b.secret == "" {
 		r.Header.Del("Authorization") // go-openai sends an empty bearer token
 	}
@@ -36,6 +38,7 @@ func (b bounded) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.status = resp.StatusCode
 	resp.Body = struct {
 		io.Reader
 		io.Closer
@@ -49,21 +52,40 @@ func listModels(ctx context.Context, cfg *Config, base string, t http.RoundTripp
 	defer cancel()
 	config := openai.DefaultConfig(cfg.APIKey)
 	config.BaseURL = base + "/v1"
-	config.HTTPClient = bounded{t, cfg.APIKey}
+	answer := &bounded{t: t, secret: cfg.APIKey}
+	config.HTTPClient = answer
 	list, err := openai.NewClientWithConfig(config).ListModels(ctx)
 	if err != nil {
-		return nil, modelsFailure(err, base, cfg.APIKey)
+		return nil, modelsFailure(err, base, cfg.APIKey, answer.status)
 	}
 	var names []string
+	odd := ""
 	for _, m := range list.Models {
-		if m.ID != "" {
-			names = append(names, cleanText(m.ID, cfg.APIKey))
+		switch clean := cleanText(m.ID, cfg.APIKey); {
+		case m.ID == "":
+		case clean != m.ID: // no request could ask for it, no report show it
+			odd = clean
+		default:
+			names = append(names, m.ID)
 		}
+	}
+	if len(names) == 0 && odd != "" {
+		return nil, fmt.Errorf("the server lists a model whose name is longer than %d bytes or not plain text (%q): give it another name", maxText, odd)
 	}
 	return names, nil
 }
 
-func modelsFailure(err error, base, secret string) error {
+// shownModels bounds a list in a message.
+const shownModels = 10
+
+func listed(models []string) string {
+	if more := len(models) - shownModels; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(models[:shownModels], ", "), more)
+	}
+	return strings.Join(models, ", ")
+}
+
+func modelsFailure(err error, base, secret string, answered int) error {
 	text := cleanText(err.Error(), secret)
 	status := 0
 	var api *openai.APIError
@@ -83,6 +105,8 @@ func modelsFailure(err error, base, secret string) error {
 		return fmt.Errorf("listing the models failed: %s", text)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("listing the models was interrupted: %w", context.Canceled)
+	case answered != 0:
+		return fmt.Errorf("%s/v1/models answered status %d without a list of models: %s; is this the address of the server itself?", base, answered, text)
 	}
 	return fmt.Errorf("no answer from %s: %s; is the server up and the address right?", base, text)
 }

@@ -92,7 +92,7 @@ func (p *Preflight) chooseModel(ctx context.Context, cfg *Config, base string, t
 		return err
 	}
 	p.Models = models
-	served := strings.Join(models, ", ")
+	served := listed(models)
 	switch {
 	case len(models) == 0:
 		return errors.New("the server lists no model yet: wait until its workers are ready (GET /v1/models)")

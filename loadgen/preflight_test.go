@@ -170,8 +170,13 @@ func TestPreflightModels(t *testing.T) {
 		{"no list, not named", "", 404, "", "name the model", false},
 		{"no key", `{"error":"Unauthorized: sk-canary"}`, 401, "a", "API key", false},
 		{"loading", `{"error":{"message":"Loading model","code":503}}`, 503, "a", "Loading model", false},
-		{"not json", "<html>", 0, "a", "no answer", false},
-		{"endless", `{"data":[` + strings.Repeat(`{"id":"x"},`, 500000), 0, "a", "no answer", false},
+		{"not json", "<html>", 0, "a", "status 200 without a list", false},
+		{"redirected", "", 302, "a", "status 302 without a list", false},
+		{"endless", `{"data":[` + strings.Repeat(`{"id":"x"},`, 500000), 0, "a", "status 200 without a list", false},
+		{"a crowd", `{"data":[{"id":"y"}` + strings.Repeat(`,{"id":"x"}`, 1000) + "]}", 0, "", "x and 991 more", true},
+		{"a control sequence", `{"data":[{"id":"m\u001b[31m"}]}`, 0, "", "not plain text", false},
+		{"a name that fills the screen", `{"data":[{"id":"` + strings.Repeat("m", 5000) + `"}]}`, 0, "", "longer than", false},
+		{"an odd one aside", `{"data":[{"id":"m\u202e"},{"id":"m"}]}`, 0, "", "m", false},
 	} {
 		h := &host{engine: engine{ttft: time.Millisecond}, perWord: 1, models: c.models + " ", status: c.status}
 		preflight(t, h, c.model, aicr(t), func(p Preflight, err error) {

@@ -131,6 +131,11 @@ func (c *campaign) request(e *exchange, s *shard, t ticket) sample {
 		e.heard = &s.lastToken
 	}
 	r := e.do(body)
+	if r.outcome == OK && r.tokens.Completion > int64(asked) {
+		// The preflight saw the limit honoured: this count is not to be believed.
+		r.outcome = Protocol
+		r.text = fmt.Sprintf("usage reports %d output tokens where %d were the limit", r.tokens.Completion, asked)
+	}
 	m := sample{
 		phase: t.phase, outcome: r.outcome, sent: r.sent, first: r.first, last: r.last, end: r.end,
 		tokens: r.tokens.Completion, prompt: r.tokens.Prompt, asked: int64(asked),

@@ -142,14 +142,14 @@ func TestBatchedChunks(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		for i := range 10 {
 			time.Sleep([]time.Duration{100 * time.Millisecond, 40 * time.Millisecond}[min(i, 1)])
-			fmt.Fprint(w, chat("four tokens"))
+			fmt.Fprint(w, chat("two tokens"))
 			_ = http.NewResponseController(w).Flush()
 		}
-		fmt.Fprint(w, usageOf("40"), done)
+		fmt.Fprint(w, usageOf("20"), done)
 		return true
 	}}
 	inBubble(t, e, Config{Concurrency: 4, Kind: Steady, Limits: Limits{MinDuration: 30 * time.Second, Ramp: 460 * time.Millisecond}}, func(r Result, err error) {
-		if err != nil || !near(r.Window.ITLP50MS, 360./39, 1e-6) || !near(r.Window.GapP50MS, 40, .001) || !near(r.Window.OutputTokPerSec, 4*40/.46, .005) {
+		if err != nil || !near(r.Window.ITLP50MS, 360./19, 1e-6) || !near(r.Window.GapP50MS, 40, .001) || !near(r.Window.OutputTokPerSec, 4*20/.46, .005) {
 			t.Errorf("%+v, %v", r.Window, err)
 		}
 	})

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -13,14 +14,14 @@ const (
 )
 
 // cleanText makes server text fit for a log: no secret, no control
-// characters, bounded. The secret goes first, so that no cut leaves a part of
+// characters nor such as reorder what follows, bounded. The secret goes first, so that no cut leaves a part of
 // it.
 func cleanText(s, secret string) string {
 	if secret != "" {
 		s = strings.ReplaceAll(s, secret, "[redacted]")
 	}
 	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == utf8.RuneError {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) {
 			return ' '
 		}
 		return r
