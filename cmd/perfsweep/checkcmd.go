@@ -92,6 +92,9 @@ func (f *checkFlags) base() (*sweep.Curve, error) {
 	if f.baseline == "" {
 		return nil, nil
 	}
+	if _, err := regularFile(f.baseline); err != nil {
+		return nil, err
+	}
 	c, err := readJournal(f.baseline)
 	if err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (m *measureFlags) spec(changed func(string) bool) (loadgen.WorkloadSpec, er
 	}
 	if name == "file" {
 		s.File = m.workload
-		if _, err := os.Stat(m.workload); err != nil {
+		if _, err := regularFile(m.workload); err != nil {
 			return s, badInputf("--workload: %w", err)
 		}
 	}
@@ -138,6 +138,10 @@ func (m *measureFlags) check() error {
 	}
 	if err := checkSLO(m.sloTTFTMS); err != nil {
 		return err
+	}
+	// Whether it is there is said where it is opened; a folder as well.
+	if info, err := os.Stat(m.journal); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return badInputf("--journal %s is not a regular file; name one", m.journal)
 	}
 	if m.resume && m.target == "" {
 		return badInputf("--resume needs --target: a journal does not hold credentials or fault keys of its target")

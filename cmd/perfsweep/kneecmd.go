@@ -54,14 +54,14 @@ latency_limited and with 9 for every other one.`,
 
 // readCurve reads a journal or a CSV; the first byte tells which.
 func readCurve(path string) (report.Curve, error) {
+	if _, err := regularFile(path); err != nil {
+		return report.Curve{}, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return report.Curve{}, badInput(err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	if info, err := f.Stat(); err != nil || info.IsDir() {
-		return report.Curve{}, badInputf("%s is not a file; give a journal or a CSV", path)
-	}
 	br := bufio.NewReader(f)
 	first, err := br.Peek(1)
 	if err == io.EOF {

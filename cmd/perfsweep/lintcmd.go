@@ -50,12 +50,9 @@ are printed), and with 2 otherwise.`,
 
 // readOverlay reads a bounded overlay file.
 func readOverlay(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	info, err := regularFile(path)
 	if err != nil {
-		return nil, badInput(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, badInputf("%s is not a file; name one overlay", path)
+		return nil, err
 	}
 	if info.Size() > maxOverlay {
 		return nil, badInputf("%s: %d bytes is too large for an overlay", path, info.Size())

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -28,5 +30,7 @@ func realMain() int {
 	defer stop()
 	// The first signal ends a run in order, the second one ends the process.
 	context.AfterFunc(ctx, stop)
+	// net/http logs bytes that a server sent unasked, which may echo a secret.
+	log.SetOutput(io.Discard)
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }

@@ -20,6 +20,7 @@ type app struct {
 
 // run is the whole program above the operating system.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	stdout, stderr = plainText{stdout}, plainText{stderr}
 	a := &app{in: stdin, out: stdout, err: stderr}
 	root := a.root()
 	root.SetArgs(args)
