@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/calibrate"
@@ -32,9 +33,8 @@ func CheckText(w io.Writer, c CheckReport) error {
 		p.line("measured at %d per GPU: %s tok/s per GPU, TTFT p99 %s ms (median of %d valid gate runs)",
 			r.Gate.ConcurrencyPerGPU, number(r.TokPerSecPerGPU), number(r.TTFTP99MS), r.Valid)
 	}
-	if e := r.Effective; e.EffectiveFloorTokPerSec > 0 || e.EffectiveCeilingTTFTP99MS > 0 {
-		p.line("effective gate, tolerance included: at least %s tok/s in total, TTFT p99 at most %s ms",
-			number(e.EffectiveFloorTokPerSec), number(e.EffectiveCeilingTTFTP99MS))
+	if s := effective(r.Effective); s != "" {
+		p.line("effective gate, tolerance included: %s", s)
 	}
 	if len(c.Curve.Runs) > 0 && p.err == nil {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -45,6 +45,18 @@ func CheckText(w io.Writer, c CheckReport) error {
 		p.err = tw.Flush()
 	}
 	return p.err
+}
+
+// effective names the thresholds that there are.
+func effective(e recipes.Evaluation) string {
+	var parts []string
+	if e.EffectiveFloorTokPerSec > 0 {
+		parts = append(parts, "at least "+number(e.EffectiveFloorTokPerSec)+" tok/s in total")
+	}
+	if e.EffectiveCeilingTTFTP99MS > 0 {
+		parts = append(parts, "TTFT p99 at most "+number(e.EffectiveCeilingTTFTP99MS)+" ms")
+	}
+	return strings.Join(parts, ", ")
 }
 
 func validity(r sweep.Run) string {
