@@ -160,15 +160,23 @@ func TestInterrupted(t *testing.T) {
 	}
 	wholeCampaign(t, path)
 
-	// The simulator says what it served when it is stopped.
-	if err := sim.cmd.Process.Signal(syscall.SIGINT); err != nil {
+	stopSim(t, sim, syscall.SIGINT)
+}
+
+// stopSim: the simulator says what it served when it is stopped.
+func stopSim(t *testing.T, sim *child, sig syscall.Signal) {
+	t.Helper()
+	if err := sim.cmd.Process.Signal(sig); err != nil {
 		t.Fatal(err)
 	}
 	if code := sim.wait(); code != exitDone {
 		t.Errorf("the simulator ended with %d: %s", code, sim.talked)
 	}
-	if !strings.Contains(sim.talked.String(), "served ") || strings.Contains(sim.talked.String(), "served 0 requests") {
-		t.Errorf("the simulator's totals: %s", sim.talked)
+	if said := sim.talked.String(); !strings.Contains(said, "\nserved ") || strings.Contains(said, "\nserved 0 requests") {
+		t.Errorf("the simulator's totals: %s", said)
+	}
+	if out := sim.out.String(); !strings.HasPrefix(out, "http://") || strings.Count(out, "\n") != 1 {
+		t.Errorf("the simulator's stdout is %q, not its URL", out)
 	}
 }
 
@@ -192,6 +200,7 @@ func TestTargetDies(t *testing.T) {
 	if code, _, said := perfsweep(t, resumed(path, args)...); code != exitInconclusive {
 		t.Errorf("resumed: %d: %s", code, said)
 	}
+	stopSim(t, back, syscall.SIGTERM)
 	wholeCampaign(t, path)
 	curve, err := sweep.ReadJournal(path)
 	if err != nil {
