@@ -59,17 +59,17 @@ func listModels(ctx context.Context, cfg *Config, base string, t http.RoundTripp
 		return nil, modelsFailure(err, base, cfg.APIKey, answer.status)
 	}
 	var names []string
-	odd := ""
+	odd, unusable := "", false
 	for _, m := range list.Models {
 		switch clean := cleanText(m.ID, cfg.APIKey); {
 		case m.ID == "":
 		case clean != m.ID: // no request could ask for it, no report show it
-			odd = clean
+			odd, unusable = clean, true
 		default:
 			names = append(names, m.ID)
 		}
 	}
-	if len(names) == 0 && odd != "" {
+	if len(names) == 0 && unusable {
 		return nil, fmt.Errorf("the server lists a model whose name is longer than %d bytes or not plain text (%q): give it another name", maxText, odd)
 	}
 	return names, nil

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Preflight is what was learned of an endpoint before any load.
@@ -51,6 +52,9 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	base, err := ParseBaseURL(cfg.BaseURL)
 	if err != nil {
 		return Preflight{}, err
+	}
+	if strings.ContainsFunc(cfg.APIKey, unicode.IsControl) {
+		return Preflight{}, badInput("the API key holds a control character, such as a line end: look at where it comes from")
 	}
 	cfg.Limits = Limits{RequestTimeout: probeTimeout}
 	run := &clock{start: time.Now()}

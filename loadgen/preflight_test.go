@@ -176,6 +176,7 @@ func TestPreflightModels(t *testing.T) {
 		{"a crowd", `{"data":[{"id":"y"}` + strings.Repeat(`,{"id":"x"}`, 1000) + "]}", 0, "", "x and 991 more", true},
 		{"a control sequence", `{"data":[{"id":"m\u001b[31m"}]}`, 0, "", "not plain text", false},
 		{"a name that fills the screen", `{"data":[{"id":"` + strings.Repeat("m", 5000) + `"}]}`, 0, "", "longer than", false},
+		{"nothing but control characters", `{"data":[{"id":"\u001b\u0007"}]}`, 0, "", "not plain text", false},
 		{"an odd one aside", `{"data":[{"id":"m\u202e"},{"id":"m"}]}`, 0, "", "m", false},
 	} {
 		h := &host{engine: engine{ttft: time.Millisecond}, perWord: 1, models: c.models + " ", status: c.status}
@@ -257,5 +258,13 @@ func TestParseBaseURL(t *testing.T) {
 		if got != "" || !isBadInput(err) || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
+	}
+}
+
+// TestPreflightKeyWithLineEnd: a key read from a file often ends in one.
+func TestPreflightKeyWithLineEnd(t *testing.T) {
+	_, err := RunPreflight(t.Context(), Config{BaseURL: "http://engine", APIKey: "sk-canary\n"}, aicr(t))
+	if !isBadInput(err) || !strings.Contains(err.Error(), "control character") || strings.Contains(err.Error(), "canary") {
+		t.Error(err)
 	}
 }
