@@ -124,6 +124,8 @@ func (m *measureFlags) labelMap() (map[string]string, error) {
 	return out, nil
 }
 
+const maxGPUs = 1 << 20
+
 // check refuses combinations before anything is opened.
 func (m *measureFlags) check() error {
 	switch {
@@ -131,8 +133,8 @@ func (m *measureFlags) check() error {
 		return badInputf("nothing to do: give --target to measure, or --journal FILE to use what was measured")
 	case m.resume && m.journal == "":
 		return badInputf("--resume needs --journal FILE")
-	case m.gpus < 0:
-		return badInputf("--gpus %d: must be at least 1", m.gpus)
+	case m.gpus < 0, m.gpus > maxGPUs: // their product with a level must not overflow
+		return badInputf("--gpus %d: must be between 1 and %d", m.gpus, maxGPUs)
 	case m.maxWall < 0:
 		return badInputf("--max-wall %s: must not be negative", m.maxWall)
 	}

@@ -26,6 +26,16 @@ func TestPlainText(t *testing.T) {
 	}
 }
 
+// TestTooManyGPUs: a product that overflowed would measure few streams and
+// divide by many GPUs.
+func TestTooManyGPUs(t *testing.T) {
+	var out, talk bytes.Buffer
+	args := []string{"sweep", "--target", "http://127.0.0.1:1", "--levels", "4", "--gpus", "4611686018427387905"}
+	if code := run(context.Background(), args, nil, &out, &talk); code != exitInput || !strings.Contains(talk.String(), "--gpus") {
+		t.Errorf("exit %d: %s", code, talk.String())
+	}
+}
+
 // TestHostileJournalOnTerminal: what a journal claims to have observed is shown
 // to a human.
 func TestHostileJournalOnTerminal(t *testing.T) {
