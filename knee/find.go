@@ -35,7 +35,7 @@ func find(runs []Run, opt Options, th thresholds) Fit {
 	}
 	fit.Noise, fit.NoiseDF = cleanLevels(levels, th.gap)
 	if len(levels) < minLevels {
-		fit.warn("%d levels are too few, a fit needs at least %d; measure more concurrencies", len(levels), minLevels)
+		fit.warn("too few levels: %d, and a fit needs at least %d; measure more concurrencies", len(levels), minLevels)
 		fit.describe(levels, levels)
 		fit.Refine = suggest(levels, nil, answer{status: Insufficient})
 		return fit

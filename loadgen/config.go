@@ -108,7 +108,7 @@ func (c *Config) check() (base string, err error) {
 		return "", badInput("a run needs a workload")
 	}
 	if c.Dial == nil {
-		return base, checkFiles(c.Concurrency)
+		return base, CheckStreams(c.Concurrency)
 	}
 	return base, nil
 }

@@ -20,9 +20,10 @@ func processCPU() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// checkFiles refuses a run for which the process may not open enough sockets.
-// The Go runtime has already raised the soft limit to the hard one.
-func checkFiles(streams int) error {
+// CheckStreams refuses a number of streams for which the process may not open
+// enough sockets. The Go runtime has already raised the soft limit to the hard
+// one.
+func CheckStreams(streams int) error {
 	var l syscall.Rlimit
 	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &l) != nil {
 		return nil

@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,7 +17,7 @@ type problem struct{ rule, msg, remedy string }
 func (g *Gate) read(name, value string) (p *problem) {
 	switch name {
 	case NameModel:
-		g.Model, p = readText(value, `^[A-Za-z0-9][A-Za-z0-9._/-]*$`, "bad-model", "a Hugging Face repository id such as Qwen/Qwen3-8B")
+		g.Model, p = readModel(value)
 	case NameRouting:
 		g.RoutingMode, p = readText(value, `^(dynamo-router|gateway-epp)$`, "bad-routing-mode", "dynamo-router or gateway-epp")
 	case NameConcurrency:
@@ -29,6 +30,20 @@ func (g *Gate) read(name, value string) (p *problem) {
 		g.CeilingTTFTP99MS, p = readThreshold(value, "<=", "ms")
 	}
 	return p
+}
+
+func readModel(value string) (string, *problem) {
+	return readText(value, `^[A-Za-z0-9][A-Za-z0-9._/-]*$`, "bad-model", "a Hugging Face repository id such as Qwen/Qwen3-8B")
+}
+
+// ValidModel says whether an overlay can pin the model.
+func ValidModel(name string) error {
+	if m, p := readModel(name); p != nil {
+		return fmt.Errorf("model %s; %s", p.msg, p.remedy)
+	} else if m == "" {
+		return errors.New("the model has no name")
+	}
+	return nil
 }
 
 func readText(value, pattern, rule, wanted string) (string, *problem) {

@@ -93,6 +93,9 @@ func tornHeader(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(headerStart)) || strings.HasPrefix(headerStart, string(b))
 }
 
+// maxGPUs bounds what a header may claim; concurrencies are multiplied with it.
+const maxGPUs = 1 << 20
+
 func parseHeader(line []byte) (Curve, error) {
 	var kind struct {
 		Type          string `json:"type"`
@@ -114,8 +117,11 @@ func parseHeader(line []byte) (Curve, error) {
 	if err := h.Plan.Validate(); err != nil {
 		return Curve{}, fmt.Errorf("damaged header: %w", err)
 	}
-	if h.Fingerprint.GPUs < 1 {
+	if h.Fingerprint.GPUs < 1 || h.Fingerprint.GPUs > maxGPUs {
 		return Curve{}, fmt.Errorf("damaged header: %d GPUs", h.Fingerprint.GPUs)
+	}
+	if h.Fingerprint.Simulated != strings.HasPrefix(h.Fingerprint.Target, "sim:") {
+		return Curve{}, fmt.Errorf("damaged header: target %q and simulated %v contradict each other", h.Fingerprint.Target, h.Fingerprint.Simulated)
 	}
 	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight}, nil
 }

@@ -14,7 +14,7 @@ const (
 	standardConfirm = 60 * time.Second
 	standardMax     = 180 * time.Second
 	quickMin        = 3 * time.Second
-	quickMax        = 30 * time.Second
+	quickMax        = 8 * time.Second
 
 	// A gate run sends AICR's number of requests; AICR's job ends after 15
 	// minutes, so a longer run could never be repeated by the evaluator.

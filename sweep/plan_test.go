@@ -77,8 +77,8 @@ func TestLimits(t *testing.T) {
 		{Full, step(32, loadgen.Steady, Coarse), 32, 3000, 90 * time.Second, 540 * time.Second},
 		{Full, step(128, loadgen.Steady, Confirm), 128, 3840, 180 * time.Second, 540 * time.Second},
 		{Full, step(128, loadgen.Gate, Confirm), 512, 4096, 0, 15 * time.Minute},
-		{Quick, step(8, loadgen.Steady, Coarse), 8, 200, 3 * time.Second, 30 * time.Second},
-		{Quick, step(128, loadgen.Steady, Confirm), 128, 768, 3 * time.Second, 30 * time.Second},
+		{Quick, step(8, loadgen.Steady, Coarse), 8, 200, 3 * time.Second, 8 * time.Second},
+		{Quick, step(128, loadgen.Steady, Confirm), 128, 768, 3 * time.Second, 8 * time.Second},
 		{Quick, step(128, loadgen.Gate, Confirm), 128, 768, 0, time.Minute},
 	} {
 		l := c.effort.Limits(c.step, c.total, time.Hour)

@@ -149,7 +149,7 @@ func checkLittle(r loadgen.Result) []Violation {
 	}
 	v := Violation{
 		Gate: "V3", Observed: "not measured", Threshold: fmt.Sprintf("|X·R/N − 1| ≤ %.0f %%", 100*maxLittle),
-		Remedy: "the generator did not hold its concurrency in the steady window: run it longer, or on a less busy machine",
+		Remedy: "the generator did not hold its concurrency in the steady window: run it longer or on a less busy machine, and see that the server keeps connections alive",
 	}
 	if h.LittleMeasured {
 		v.Observed = fmt.Sprintf("%.1f %%", 100*h.LittleResidual)

@@ -44,7 +44,7 @@ gate is unmet. Without --target it uses what --journal holds.`,
 				return err
 			}
 			p.Confirm, p.Point = true, f.point
-			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model}
+			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true}
 			return a.runCalibrate(c.Context(), cam, &f)
 		},
 	}
@@ -121,6 +121,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	curve, d, err := cam.measure(ctx)
 	if err != nil {
 		return err
+	}
+	if err := recipes.ValidModel(curve.Fingerprint.Model); err != nil {
+		return badInputf("%s: %w", cam.flags.journal, err)
 	}
 	p := calibrate.Propose(curve, current, policy)
 	if p.Err != nil {

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
 )
@@ -19,7 +22,7 @@ type campaign struct {
 	changed func(string) bool
 	plan    sweep.Plan
 	model   string // wanted; "" = the only one served
-	routing string
+	overlay bool   // the result is for an overlay, which must be able to pin the model
 }
 
 // measure makes what is missing and returns the curve with the planner's last
@@ -98,10 +101,18 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	if c.plan.MaxConcurrencyPerGPU == 0 {
 		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, pre.Model)
 	}
+	if err := loadgen.CheckStreams(c.plan.Peak() * t.gpus); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, fmt.Errorf("the largest level, %d per GPU: %w", c.plan.Peak(), err)
+	}
+	if c.overlay {
+		if err := recipes.ValidModel(pre.Model); err != nil {
+			return sweep.Curve{}, sweep.Decision{}, badInputf("the served model cannot be pinned in an overlay: %w; name another with --model", err)
+		}
+	}
 	curve := sweep.Curve{
 		Fingerprint: sweep.Fingerprint{
 			Target: t.public, Simulated: t.simulated, Model: pre.Model, GPUs: t.gpus, Workload: spec,
-			Effort: c.plan.Effort, RoutingMode: c.routing, StartMode: "ramp+synchronised",
+			Effort: c.plan.Effort, RoutingMode: labels["routing_mode"], StartMode: "ramp+synchronised",
 			ToolVersion: version, Labels: labels,
 		},
 		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre,
@@ -204,6 +215,11 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS)
 		for _, v := range e.Run.Violations {
 			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
+		}
+		for _, o := range slices.Sorted(maps.Keys(e.Run.Result.Errors)) {
+			if texts := e.Run.Result.Errors[o]; len(texts) > 0 {
+				line += fmt.Sprintf("\n     example of %s: %s", o, texts[0])
+			}
 		}
 		c.say("%s", line)
 	}

@@ -47,9 +47,9 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	f.IntVar(&m.oslStddev, "osl-stddev", 0, "standard deviation of output tokens")
 	f.IntVar(&m.pool, "pool", 0, "distinct prompts (default: the workload's)")
 	f.Uint64Var(&m.seed, "seed", 0, "seed of prompts, lengths and the order of runs (default: the workload's)")
-	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8 or gpu_product=GB300; repeatable")
+	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8, gpu_product=GB300 or routing_mode=dynamo-router; repeatable")
 	f.StringVar(&m.keyEnv, "api-key-env", "PERFSWEEP_API_KEY", "environment variable that holds the API key, if the target needs one")
-	f.DurationVar(&m.maxWall, "max-wall", 0, "stop measuring after this much run time and report what is known")
+	f.DurationVar(&m.maxWall, "max-wall", 0, "start no further run after this much run time and report what is known")
 	f.Float64Var(&m.sloTTFTMS, "slo-ttft-ms", 2000, "largest TTFT p99 that counts as healthy")
 }
 

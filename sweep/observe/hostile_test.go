@@ -45,7 +45,7 @@ func TestReasonOfStatus(t *testing.T) {
 		}
 		defer c.Close()
 		_, _ = c.Read(make([]byte, 4096))
-		fmt.Fprint(c, "HTTP/1.1 500 \x1b]0;owned\x07\r\nContent-Length: 0\r\n\r\n")
+		_, _ = fmt.Fprint(c, "HTTP/1.1 500 \x1b]0;owned\x07\r\nContent-Length: 0\r\n\r\n")
 	}()
 	_, err = ReadCapacity(context.Background(), http.DefaultClient, "http://"+l.Addr().String(), "m")
 	if err == nil || !strings.Contains(err.Error(), "500") || strings.Contains(err.Error(), "owned") {
