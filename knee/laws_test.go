@@ -77,6 +77,23 @@ func TestLawScalingThroughput(t *testing.T) {
 	})
 }
 
+// A knee of the grid half-way between two levels once had either of them as its
+// nearest, by rounding, and the status with it.
+func TestScalingConcurrencyHalfWay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(0xdd2, 0))
+	curve := kneetest.New(kneetest.TwoStage, rng)
+	runs := curve.Sweep(rng, kneetest.Doubling()[3:], 2, 0.03, kneetest.NewStalls(rng, 1.0/6))
+	want := knee.Find(runs, few)
+	for by := 2; by <= 1024; by *= 2 {
+		for i := range runs {
+			runs[i].ConcurrencyPerGPU *= 2
+		}
+		if got := knee.Find(runs, few); got.Status != want.Status {
+			t.Errorf("×%d: %s became %s", by, want.Status, got.Status)
+		}
+	}
+}
+
 func TestLawScalingConcurrency(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs := drawRuns(t)

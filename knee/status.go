@@ -78,14 +78,16 @@ func (j *judged) lackOfFit() bool {
 }
 
 // agrees reports whether the model's knee lies between the neighbours of the
-// tilted argmax, or its nearest level is as good within two standard errors.
+// tilted argmax, or its nearest level is as good within two standard errors. The
+// grid has knees half-way between two levels; the lower one is then the nearest,
+// whatever rounding says.
 func (j *judged) agrees(kn float64) bool {
 	if kn*slack >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last()))*slack {
 		return true
 	}
 	near, dist := 0, math.Inf(1)
 	for i := range j.fitted {
-		if d := math.Abs(math.Log(j.n(i) / kn)); d < dist {
+		if d := math.Abs(math.Log(j.n(i) / kn)); d < dist-tie {
 			near, dist = i, d
 		}
 	}
