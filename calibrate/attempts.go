@@ -39,10 +39,6 @@ const (
 	unfinished    = "unfinished"
 )
 
-// minRequestsP99 is the fewest requests a TTFT p99 may rest on; quick runs, from
-// which nothing real is written, use what they have.
-const minRequestsP99 = 1000
-
 // attemptsAt collects the attempts made for purpose at n per GPU, paired in
 // journal order as the planner makes them: a steady run belongs to the gate run
 // before it, and an attempt whose gate run is INVALID ends there.
@@ -107,7 +103,7 @@ func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 		return
 	}
 	a.valid = append(a.valid, read)
-	if f.Effort != sweep.Quick && first.Result.WholeRun.Requests < minRequestsP99 {
+	if f.Effort != sweep.Quick && first.Result.WholeRun.Requests < sweep.P99Requests {
 		a.shortP99++
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 const (
@@ -38,7 +39,7 @@ func ceiling(p99 []float64) float64 {
 	m, s := stat.MeanStdDev(logs, nil)
 	r := float64(len(p99))
 	upper := math.Exp(m + kFactor(r-1, r)*max(s, ttftFloorSD))
-	return ceilSig(max(ceilingMultiple*median(p99), upper/(1+recipes.Tolerance)), 2)
+	return ceilSig(max(ceilingMultiple*sweep.Median(p99), upper/(1+recipes.Tolerance)), 2)
 }
 
 // separable reports whether the effective ceiling c can tell a healthy run at

@@ -51,7 +51,7 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	invalid, _ := invalidRuns(c)
 	out := CheckResult{
 		Verdict: Inconclusive, Gate: g, Effective: recipes.Evaluation{Reasons: []string{}},
-		TokPerSecPerGPU: median(a.throughputs()), TTFTP99MS: median(a.p99s()),
+		TokPerSecPerGPU: sweep.Median(a.throughputs()), TTFTP99MS: sweep.Median(a.p99s()),
 		Valid: len(a.valid), Attempts: a.total, Stalled: a.stalled, InvalidRuns: invalid,
 	}
 	n, noiseNote := baseNoise(c, base)
@@ -143,7 +143,7 @@ func doubtful(a attempts, n int, s noise, stoodStill bool) []string {
 	switch {
 	case a.stalled > 0 && stoodStill:
 		say("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
-	case a.stalled > maxStalled:
+	case a.stalled > sweep.MaxStalls:
 		say("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
 	}
 	if failed := a.total - len(a.valid); len(a.valid) < checkValid || failed > checkInvalid {
@@ -154,7 +154,7 @@ func doubtful(a attempts, n int, s noise, stoodStill bool) []string {
 		say("%d of %d attempts at %d per GPU are valid (%s); %d are needed, with at most %d that are not", len(a.valid), a.total, n, why, checkValid, checkInvalid)
 	}
 	if a.shortP99 > 0 {
-		say("%d gate runs ended with fewer than %d requests: their TTFT p99 is not used", a.shortP99, minRequestsP99)
+		say("%d gate runs ended with fewer than %d requests: their TTFT p99 is not used", a.shortP99, sweep.P99Requests)
 	}
 	if len(a.valid) < 2 {
 		return out

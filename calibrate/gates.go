@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // Thresholds of the C gates.
@@ -16,7 +17,6 @@ const (
 	tailPerOctave = 3.0  // growth of TTFT p99 an octave that C5 allows
 	maxSW         = 0.08 // within-deployment sd that C8 allows
 	maxAttempts   = 8    // attempts in which C8 wants its valid runs
-	maxStalled    = 1    // stalled attempts at the operating point
 )
 
 // checkAll judges C1 to C11 in order.
@@ -71,7 +71,7 @@ func (e *evidence) c2() GateResult {
 		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(p99)), true
 		return g
 	case e.attempts.shortP99 > 0:
-		g.Observed, g.noData = fmt.Sprintf("%d gate runs ended on time with fewer than %d requests", e.attempts.shortP99, minRequestsP99), true
+		g.Observed, g.noData = fmt.Sprintf("%d gate runs ended on time with fewer than %d requests", e.attempts.shortP99, sweep.P99Requests), true
 		g.Remedy = "the protocol's requests do not fit the time limit; the deployment is too slow for this gate"
 		return g
 	}

@@ -92,7 +92,7 @@ func TestProposeHostile(t *testing.T) {
 			if !f.curve.Fingerprint.Simulated || !f.policy.AllowSimulated || p.Outcome != OutcomeSimulated || len(unmetOf(p.Gates)) > 0 {
 				t.Fatalf("written: %s %q", p.Outcome, p.Reasons)
 			}
-			if p.ValidAttempts < minRunsToWrite || p.StalledAttempts > maxStalled || !positive(p.Gate.CeilingTTFTP99MS) ||
+			if p.ValidAttempts < minRunsToWrite || p.StalledAttempts > sweep.MaxStalls || !positive(p.Gate.CeilingTTFTP99MS) ||
 				!f.policy.TTFTOnly && !positive(p.Gate.FloorPerGPU+p.Gate.Floor) {
 				t.Fatalf("written: %+v", p.Gate)
 			}

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // The constants of the floor rule. sbPrior, the between-deployment standard
@@ -87,7 +87,7 @@ func FloorLimits(deployments [][]float64) (Limits, error) {
 	if n-a < 1 {
 		return Limits{}, errors.New("floor limits: no deployment has two runs, so run-to-run noise is unknown; measure more")
 	}
-	l := Limits{Runs: len(all), Deployments: len(deployments), Median: median(all), LogMean: stat.Mean(means, nil)}
+	l := Limits{Runs: len(all), Deployments: len(deployments), Median: sweep.Median(all), LogMean: stat.Mean(means, nil)}
 	l.SWRaw = math.Sqrt(ss / (n - a))
 	l.SBBasis = betweenBasis(len(deployments))
 	l.fill(means, n-a, a/inverse)
@@ -152,17 +152,4 @@ func betweenBasis(deployments int) string {
 	default:
 		return "measured"
 	}
-}
-
-// median returns the median of v, 0 of nothing, without disturbing v.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	h := len(s) / 2
-	if len(s)%2 == 1 {
-		return s[h]
-	}
-	return s[h-1]/2 + s[h]/2 // the sum of two huge values is no number
 }

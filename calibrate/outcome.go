@@ -99,7 +99,7 @@ func (j *judgement) stalls() string {
 			continue
 		}
 		seen[n] = true
-		if a := attemptsAt(j.curve, n, sweep.Confirm); a.stalled > maxStalled {
+		if a := attemptsAt(j.curve, n, sweep.Confirm); a.stalled > sweep.MaxStalls {
 			return fmt.Sprintf("%d of %d attempts at %d per GPU stalled: the environment is unstable", a.stalled, a.total, n)
 		}
 	}

@@ -36,7 +36,7 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	out := Proposal{
 		Outcome: outcome, Gates: j.gates, Form: form, Profile: e.policy.Profile, Limits: e.limits, CeilingMS: e.ceilingMS,
 		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()),
-		TokPerSecPerGPU: median(e.attempts.throughputs()), TTFTP99MS: median(e.attempts.p99s()),
+		TokPerSecPerGPU: sweep.Median(e.attempts.throughputs()), TTFTP99MS: sweep.Median(e.attempts.p99s()),
 		Attempts: e.attempts.total, ValidAttempts: len(e.attempts.valid), StalledAttempts: e.attempts.stalled,
 		InvalidRuns: invalid, FingerprintHash: FingerprintHash(c.Fingerprint), Err: formErr, Fit: fit,
 	}

@@ -99,6 +99,14 @@ type Result struct {
 	Warnings    []string `json:"warnings,omitempty"`
 }
 
+// Estimate is the estimator that the run's kind stands on.
+func (r Result) Estimate() Estimate {
+	if r.Kind == Gate {
+		return r.WholeRun
+	}
+	return r.Window
+}
+
 // Estimate is one way of turning a run into numbers. Latencies are those of
 // measured OK requests; percentiles follow PercentileDefinition. TTFT runs from
 // the first byte sent to the first chunk that carries text, reasoning or a tool

@@ -103,7 +103,7 @@ func usualLength(runs []Run) float64 {
 	if len(ratios) < minForeignRatio {
 		return 0
 	}
-	return median(ratios)
+	return Median(ratios)
 }
 
 // remember makes a memo of find for one campaign, whose runs only ever grow:

@@ -81,12 +81,15 @@ func gpusOf(runs []Run) int {
 	return 1
 }
 
-// median of unsorted values, 0 of none.
-func median(v []float64) float64 {
-	s := slices.Sorted(slices.Values(v))
-	n := len(s)
-	if n == 0 {
+// Median of unsorted values, 0 of none.
+func Median(v []float64) float64 {
+	if len(v) == 0 {
 		return 0
 	}
-	return (s[(n-1)/2] + s[n/2]) / 2
+	s := slices.Sorted(slices.Values(v))
+	h := len(s) / 2
+	if len(s)%2 == 1 {
+		return s[h]
+	}
+	return s[h-1]/2 + s[h]/2 // the sum of two huge values is no number
 }

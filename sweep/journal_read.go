@@ -93,8 +93,8 @@ func tornHeader(b []byte) bool {
 	return bytes.HasPrefix(b, []byte(headerStart)) || strings.HasPrefix(headerStart, string(b))
 }
 
-// maxGPUs bounds what a header may claim; concurrencies are multiplied with it.
-const maxGPUs = 1 << 20
+// MaxGPUs bounds a fingerprint; concurrencies are multiplied with it.
+const MaxGPUs = 1 << 20
 
 func parseHeader(line []byte) (Curve, error) {
 	var kind struct {
@@ -117,7 +117,7 @@ func parseHeader(line []byte) (Curve, error) {
 	if err := h.Plan.Validate(); err != nil {
 		return Curve{}, fmt.Errorf("damaged header: %w", err)
 	}
-	if h.Fingerprint.GPUs < 1 || h.Fingerprint.GPUs > maxGPUs {
+	if h.Fingerprint.GPUs < 1 || h.Fingerprint.GPUs > MaxGPUs {
 		return Curve{}, fmt.Errorf("damaged header: %d GPUs", h.Fingerprint.GPUs)
 	}
 	if h.Fingerprint.Simulated != strings.HasPrefix(h.Fingerprint.Target, "sim:") {

@@ -66,13 +66,13 @@ func (e Effort) Limits(s Step, totalStreams int, e2e time.Duration) loadgen.Limi
 
 func clampRamp(e2e, most time.Duration) time.Duration { return min(max(e2e, 0), most) }
 
-// p99Requests is the least number of requests whose TTFT p99 is used in
+// P99Requests is the least number of requests whose TTFT p99 is used in
 // standard and full runs (§17).
-const p99Requests = 1000
+const P99Requests = 1000
 
 // usesP99 reports whether an estimate has enough requests for its TTFT p99 to
 // bear on the knee. Quick runs are first looks and use any; points of unknown
 // effort came from elsewhere, without a number of requests.
 func (e Effort) usesP99(requests int64) bool {
-	return e != Standard && e != Full || requests >= p99Requests
+	return e != Standard && e != Full || requests >= P99Requests
 }

@@ -42,17 +42,20 @@ const (
 	minEStar       = 0.05
 	maxEStar       = 0.5
 	defaultSLOMS   = 2000
-	defaultTop     = 512
 	defaultMaxRuns = 40
 	maxRunsBound   = 10_000
 	maxRepeats     = 20
 )
 
+// DefaultUpperEnd is where an adaptive sweep ends, per GPU, when nothing is
+// known of the server (knee.md §17).
+const DefaultUpperEnd = 512
+
 // DefaultPlan returns the adaptive plan of an effort, without confirmation.
 func DefaultPlan(e Effort) Plan {
 	return Plan{
 		Effort:               e,
-		MaxConcurrencyPerGPU: defaultTop,
+		MaxConcurrencyPerGPU: DefaultUpperEnd,
 		Repeats:              2,
 		EStar:                defaultEStar,
 		SLOMaxTTFTMS:         defaultSLOMS,
@@ -74,7 +77,7 @@ func (p Plan) Validate() error {
 			return fmt.Errorf("level %d is outside %d..%d per GPU", n, minLevel, maxLevel)
 		}
 		if n <= last {
-			return fmt.Errorf("level %d follows level %d; list the levels ascending, each once", n, last)
+			return fmt.Errorf("level %d follows level %d; list each level once, ascending", n, last)
 		}
 		last = n
 	}

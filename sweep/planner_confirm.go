@@ -12,8 +12,8 @@ const (
 	checkValid, checkTries     = 3, 5
 	// maxMoves bounds how often a confirmation may move down.
 	maxMoves = 4
-	// maxStalls is the number of stalls that one may put down to chance.
-	maxStalls = 1
+	// MaxStalls is the number of stalls that one may put down to chance.
+	MaxStalls = 1
 )
 
 // tally counts attempts: a gate run followed by a steady run.
@@ -64,7 +64,7 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 	return a, true
 }
 
-func (a tally) unstable() bool { return a.stalled > 0 && a.stalled+a.before > maxStalls }
+func (a tally) unstable() bool { return a.stalled > 0 && a.stalled+a.before > MaxStalls }
 
 // stalled reports whether the run failed the stall gate.
 func (r Run) stalled() bool {

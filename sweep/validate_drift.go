@@ -88,11 +88,3 @@ func groups(series []float64, k int) []float64 {
 	}
 	return out
 }
-
-// estimateOf is the estimator that a run kind stands on.
-func estimateOf(r loadgen.Result) loadgen.Estimate {
-	if r.Kind == loadgen.Gate {
-		return r.WholeRun
-	}
-	return r.Window
-}

@@ -33,7 +33,7 @@ func checkStall(r loadgen.Result) []Violation {
 		v.Remedy = "the measured part was too short; raise the run's time limit"
 		return []Violation{v}
 	}
-	e := estimateOf(r)
+	e := r.Estimate()
 	silence := max(silenceFloorMS, silenceTTFT99s*e.TTFTP99MS, silenceITL99s*e.ITLP99MS)
 	if r.LongestSilenceMS > silence {
 		v.Observed = fmt.Sprintf("no token on any stream for %.0f ms", r.LongestSilenceMS)
@@ -44,7 +44,7 @@ func checkStall(r loadgen.Result) []Violation {
 	if len(windows) < minStallWindows {
 		return nil // too short to compare windows; the silence above was looked at
 	}
-	typical, low := median(positive(windows)), math.Inf(1)
+	typical, low := Median(positive(windows)), math.Inf(1)
 	below := 0
 	for _, w := range windows {
 		low = min(low, w)
@@ -76,7 +76,7 @@ func stallWindows(r loadgen.Result, e loadgen.Estimate) (windows []float64, seco
 		series = series[head : len(series)-tail]
 	}
 	seconds = max(stallWindowS, stallPauses*max(e.TTFTP50MS, e.GapP50MS)/1000)
-	if perSecond := median(positive(series)) / step; perSecond > 0 {
+	if perSecond := Median(positive(series)) / step; perSecond > 0 {
 		seconds = max(seconds, stallTokens/perSecond)
 	}
 	k := math.Ceil(seconds/step - 1e-9)

@@ -60,14 +60,14 @@ func (v *view) collect(n int, metric func(loadgen.Estimate) float64) []float64 {
 func (v *view) xs(n int) []float64 { return v.collect(n, rate) }
 
 // x, ttft50 and ttft99 are medians over the valid runs of a level, 0 of none.
-func (v *view) x(n int) float64 { return median(v.xs(n)) }
+func (v *view) x(n int) float64 { return Median(v.xs(n)) }
 
 func (v *view) ttft50(n int) float64 {
-	return median(v.collect(n, func(e loadgen.Estimate) float64 { return e.TTFTP50MS }))
+	return Median(v.collect(n, func(e loadgen.Estimate) float64 { return e.TTFTP50MS }))
 }
 
 func (v *view) ttft99(n int) float64 {
-	return median(v.collect(n, func(e loadgen.Estimate) float64 { return e.TTFTP99MS }))
+	return Median(v.collect(n, func(e loadgen.Estimate) float64 { return e.TTFTP99MS }))
 }
 
 func rate(e loadgen.Estimate) float64 { return e.OutputTokPerSec }

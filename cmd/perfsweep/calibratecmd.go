@@ -95,19 +95,11 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
-	src, err := readOverlay(f.overlay)
+	ov, err := openOverlay(f.overlay)
 	if err != nil {
 		return err
 	}
-	ov, err := recipes.Parse(f.overlay, src)
-	if err != nil {
-		return err
-	}
-	current, _, err := ov.Gate()
-	if err != nil {
-		return err
-	}
-	if _, err := calibrate.ResolveForm(current, policy); err != nil {
+	if _, err := calibrate.ResolveForm(ov.gate, policy); err != nil {
 		return badInputf("%s: %w", f.overlay, err)
 	}
 	if f.write {
@@ -116,7 +108,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		}
 	}
 	if cam.model == "" {
-		cam.model = current.Model
+		cam.model = ov.gate.Model
 	}
 	curve, d, err := cam.measure(ctx)
 	if err != nil {
@@ -125,28 +117,28 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err := recipes.ValidModel(curve.Fingerprint.Model); err != nil {
 		return badInputf("%s: %w", cam.flags.journal, err)
 	}
-	p := calibrate.Propose(curve, current, policy)
+	p := calibrate.Propose(curve, ov.gate, policy)
 	if p.Err != nil {
 		return badInputf("%s: %w", f.overlay, p.Err)
 	}
 	if d.Reason != "" && !p.Writable {
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
-	return a.finishCalibrate(f, ov, src, report.Calibration{Curve: curve, Proposal: p, Overlay: f.overlay})
+	return a.finishCalibrate(f, ov, report.Calibration{Curve: curve, Proposal: p, Overlay: f.overlay})
 }
 
 // finishCalibrate makes the edit, writes it if that is allowed, and shows it.
 // What was measured is shown whatever became of the file.
-func (a *app) finishCalibrate(f *calibrateFlags, ov *recipes.Overlay, src []byte, r report.Calibration) error {
+func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, r report.Calibration) error {
 	var failed error
 	if !r.Proposal.Gate.Empty() {
 		edited, err := ov.SetGate(r.Proposal.Gate, r.Proposal.Comment)
 		if err != nil {
 			return err
 		}
-		r.Diff = recipes.Diff(f.overlay, src, edited)
+		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
 		if f.write && r.Proposal.Writable {
-			failed = replaceOverlay(f.overlay, src, edited)
+			failed = replaceOverlay(f.overlay, ov.src, edited)
 			r.Wrote = failed == nil
 		}
 	}

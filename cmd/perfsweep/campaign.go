@@ -39,10 +39,8 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		if err != nil {
 			return curve, sweep.Decision{}, err
 		}
-		plan := curve.Plan
-		plan.Confirm = c.plan.Confirm
-		curve.Plan = plan
-		return curve, sweep.NextStep(plan, curve.Runs), nil
+		curve.Plan.Confirm = c.plan.Confirm
+		return curve, sweep.NextStep(curve.Plan, curve.Runs), nil
 	}
 	spec, err := c.flags.spec(c.changed)
 	if err != nil {
@@ -54,7 +52,7 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	}
 	probe := c.plan
 	if probe.MaxConcurrencyPerGPU == 0 {
-		probe.MaxConcurrencyPerGPU = defaultUpperEnd
+		probe.MaxConcurrencyPerGPU = sweep.DefaultUpperEnd
 	}
 	if err := probe.Validate(); err != nil {
 		return sweep.Curve{}, sweep.Decision{}, badInput(err)
@@ -127,16 +125,12 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	c.say("target %s  model %s  %s  effort %s  workload %s %d/%d tokens", t.public, pre.Model, plural(t.gpus, "GPU"), c.plan.Effort, spec.Name, spec.ISL, spec.OSL)
 	run := &sweep.Campaign{Curve: curve, Journal: journal.j, Measure: c.measurer(cfg, t.gpus, pre), Notify: c.notify(t.gpus)}
 	d, err := run.Run(ctx)
-	if err != nil {
-		return run.Curve, d, err
-	}
-	return run.Curve, d, nil
+	return run.Curve, d, err
 }
 
 // The upper end of an adaptive sweep: two times the batch cap where the server
-// publishes one, within these bounds, else the default.
+// publishes one, within these bounds, else sweep.DefaultUpperEnd.
 const (
-	defaultUpperEnd = 512
 	lowestUpperEnd  = 32
 	highestUpperEnd = 1024
 )
@@ -147,8 +141,8 @@ func (c *campaign) upperEnd(ctx context.Context, t *target, model string) int {
 	defer tr.CloseIdleConnections()
 	caps, err := observe.ReadCapacity(ctx, &http.Client{Transport: tr}, t.baseURL, model)
 	if err != nil {
-		c.say("note: sweeping up to %d per GPU, as no batch cap is known (%v)", defaultUpperEnd, err)
-		return defaultUpperEnd
+		c.say("note: sweeping up to %d per GPU, as no batch cap is known (%v)", sweep.DefaultUpperEnd, err)
+		return sweep.DefaultUpperEnd
 	}
 	n := min(max(2*caps.Streams()/t.gpus, lowestUpperEnd), highestUpperEnd)
 	c.say("batch cap %d on each of %s: sweeping up to %d per GPU", caps.MaxNumSeqs, plural(caps.Workers, "worker"), n)
@@ -208,10 +202,7 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 			c.say("[%d] %d per GPU (%d streams), %s: %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why)
 			return
 		}
-		est := e.Run.Result.Window
-		if e.Step.Kind == loadgen.Gate {
-			est = e.Run.Result.WholeRun
-		}
+		est := e.Run.Result.Estimate()
 		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS)
 		for _, v := range e.Run.Violations {
 			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)

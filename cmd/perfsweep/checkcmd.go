@@ -48,19 +48,12 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	if f.nodeGPUs < 0 {
 		return badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
 	}
-	src, err := readOverlay(f.overlay)
+	ov, err := openOverlay(f.overlay)
 	if err != nil {
 		return err
 	}
-	ov, err := recipes.Parse(f.overlay, src)
-	if err != nil {
-		return err
-	}
-	gate, ok, err := ov.Gate()
-	if err != nil {
-		return err
-	}
-	if !ok {
+	gate := ov.gate
+	if !ov.enabled {
 		// A disabled check is no gate, whatever constraints lie beside it.
 		return a.printCheck(report.CheckReport{Overlay: f.overlay, Result: calibrate.Check(recipes.Gate{}, sweep.Curve{}, f.nodeGPUs, nil)})
 	}

@@ -124,8 +124,6 @@ func (m *measureFlags) labelMap() (map[string]string, error) {
 	return out, nil
 }
 
-const maxGPUs = 1 << 20
-
 // check refuses combinations before anything is opened.
 func (m *measureFlags) check() error {
 	switch {
@@ -133,8 +131,8 @@ func (m *measureFlags) check() error {
 		return badInputf("nothing to do: give --target to measure, or --journal FILE to use what was measured")
 	case m.resume && m.journal == "":
 		return badInputf("--resume needs --journal FILE")
-	case m.gpus < 0, m.gpus > maxGPUs: // their product with a level must not overflow
-		return badInputf("--gpus %d: must be between 1 and %d", m.gpus, maxGPUs)
+	case m.gpus < 0, m.gpus > sweep.MaxGPUs: // their product with a level must not overflow
+		return badInputf("--gpus %d: must be between 1 and %d", m.gpus, sweep.MaxGPUs)
 	case m.maxWall < 0:
 		return badInputf("--max-wall %s: must not be negative", m.maxWall)
 	}
@@ -156,19 +154,6 @@ func checkSLO(ms float64) error {
 		return badInputf("--slo-ttft-ms %v: must be a number of milliseconds greater than 0", ms)
 	}
 	return nil
-}
-
-// parseLevels reads "8,16,32".
-func parseLevels(ss []int) ([]int, error) {
-	for i, n := range ss {
-		if n < 1 || n > 4096 {
-			return nil, badInputf("--levels: %d is not between 1 and 4096 per GPU", n)
-		}
-		if i > 0 && n <= ss[i-1] {
-			return nil, badInputf("--levels: %d after %d; list each level once, ascending", n, ss[i-1])
-		}
-	}
-	return ss, nil
 }
 
 func plural(n int, one string) string {

@@ -48,6 +48,25 @@ are printed), and with 2 otherwise.`,
 	}
 }
 
+// overlayFile is an overlay as it was read.
+type overlayFile struct {
+	*recipes.Overlay
+	src     []byte
+	gate    recipes.Gate // its inputs are there even where the check is off
+	enabled bool
+}
+
+func openOverlay(path string) (o overlayFile, err error) {
+	if o.src, err = readOverlay(path); err != nil {
+		return o, err
+	}
+	if o.Overlay, err = recipes.Parse(path, o.src); err != nil {
+		return o, err
+	}
+	o.gate, o.enabled, err = o.Gate()
+	return o, err
+}
+
 // readOverlay reads a bounded overlay file.
 func readOverlay(path string) ([]byte, error) {
 	info, err := regularFile(path)

@@ -24,12 +24,10 @@ func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Pla
 		return sweep.Plan{}, err
 	}
 	p := sweep.DefaultPlan(e)
-	if p.Levels, err = parseLevels(s.levels); err != nil {
-		return p, err
-	}
 	if err := (knee.Options{EStar: s.eStar}).Validate(); err != nil {
 		return p, badInputf("--e-star: %w", err)
 	}
+	p.Levels = s.levels
 	p.EStar, p.SLOMaxTTFTMS, p.MaxWall = s.eStar, m.sloTTFTMS, m.maxWall
 	p.MaxConcurrencyPerGPU, p.Repeats = s.maxN, s.repeats
 	if changed("max-concurrency-per-gpu") && s.maxN < 1 {

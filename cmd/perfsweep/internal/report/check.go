@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/calibrate"
-	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -39,7 +38,7 @@ func CheckText(w io.Writer, c CheckReport) error {
 	if len(c.Curve.Runs) > 0 && p.err == nil {
 		tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		for _, run := range c.Curve.Runs {
-			est := estimate(run)
+			est := run.Result.Estimate()
 			fmt.Fprintf(tw, "  run %d\t%s\t%s tok/s\tTTFT p99 %s ms\t%s\n", run.Seq, run.Step.Kind, number(est.OutputTokPerSec), number(est.TTFTP99MS), validity(run))
 		}
 		p.err = tw.Flush()
@@ -68,14 +67,6 @@ func validity(r sweep.Run) string {
 		s += fmt.Sprintf(" %s: %s (limit %s)", v.Gate, v.Observed, v.Threshold)
 	}
 	return s
-}
-
-// estimate is the one that counts for a run's kind.
-func estimate(r sweep.Run) loadgen.Estimate {
-	if r.Step.Kind == loadgen.Gate {
-		return r.Result.WholeRun
-	}
-	return r.Result.Window
 }
 
 type checkDoc struct {
@@ -118,7 +109,7 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 func RunsCSV(w io.Writer, c sweep.Curve) error {
 	rows := [][]string{{"seq", "kind", "concurrency_per_gpu", "output_tok_per_s", "ttft_p50_ms", "ttft_p99_ms", "valid"}}
 	for _, r := range c.Runs {
-		e := estimate(r)
+		e := r.Result.Estimate()
 		rows = append(rows, []string{
 			strconv.Itoa(r.Seq), string(r.Step.Kind), strconv.Itoa(r.Step.ConcurrencyPerGPU),
 			cell(e.OutputTokPerSec), cell(e.TTFTP50MS), cell(e.TTFTP99MS), strconv.FormatBool(r.Valid()),
