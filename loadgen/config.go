@@ -35,6 +35,12 @@ type Config struct {
 	// so that successive runs of a campaign do not repeat prompts by accident.
 	Workload     *Workload
 	FirstRequest uint64
+	Endpoint     Endpoint
+	Transport    TransportKind
+	Network      Network
+	// OnRequest, when set, is called once for every request as it ends, from
+	// the goroutine of its stream: it must not block.
+	OnRequest func(Request)
 	// Dial replaces the TCP dialler, for in-memory connections. With it set,
 	// neither TCP_QUICKACK nor kernel timestamps are available.
 	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
@@ -60,6 +66,10 @@ type Limits struct {
 	// and then for the requests in flight at the end (0: two minutes).
 	RequestTimeout time.Duration
 	DrainTimeout   time.Duration
+	// FirstTokenTimeout bounds the time from send to the first token,
+	// IdleTimeout the time between two arrivals of anything after it (0: none;
+	// RequestTimeout still holds).
+	FirstTokenTimeout, IdleTimeout time.Duration
 	// StopOnSilence stops sending once no token has arrived for this long
 	// while requests are in flight (0 = never). They are drained as usual.
 	StopOnSilence time.Duration

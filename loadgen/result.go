@@ -84,6 +84,10 @@ type Result struct {
 	OutputTokensPerRequest float64 `json:"output_tokens_per_request,omitempty"`
 	RequestedOutputTokens  float64 `json:"requested_output_tokens,omitempty"`
 	PromptTokensPerRequest float64 `json:"prompt_tokens_per_request,omitempty"`
+	CachedTokensPerRequest float64 `json:"cached_tokens_per_request,omitempty"`
+	// Prompts by OK requests whose server said how many tokens came from its
+	// cache; the mean above is over these.
+	CachedTokensTold int64 `json:"cached_tokens_told,omitempty"`
 	// Series is the output token count of clamp(seconds, 20, 180) equal windows
 	// over the measured part, SeriesSeconds the length of one: evidence for V5
 	// and V6. The measured part of a gate run has its burst and its drain in it.
@@ -128,6 +132,16 @@ type Estimate struct {
 	TTFTP99LowMS  float64 `json:"ttft_p99_low_ms,omitempty"`
 	TTFTP99HighMS float64 `json:"ttft_p99_high_ms,omitempty"`
 
+	// TTFO runs to the first chunk with text or a tool call, TTFT to the first
+	// of any kind, reasoning included; TTST is from the first token-bearing
+	// chunk to the second.
+	TTFOMeanMS float64 `json:"ttfo_mean_ms,omitempty"`
+	TTFOP50MS  float64 `json:"ttfo_p50_ms,omitempty"`
+	TTFOP99MS  float64 `json:"ttfo_p99_ms,omitempty"`
+	TTSTMeanMS float64 `json:"ttst_mean_ms,omitempty"`
+	TTSTP50MS  float64 `json:"ttst_p50_ms,omitempty"`
+	TTSTP99MS  float64 `json:"ttst_p99_ms,omitempty"`
+
 	// ITL is (E2E − TTFT)/(tokens − 1) per request.
 	ITLMeanMS float64 `json:"itl_mean_ms,omitempty"`
 	ITLP50MS  float64 `json:"itl_p50_ms,omitempty"`
@@ -165,6 +179,26 @@ type Health struct {
 	KernelTime bool    `json:"kernel_time"`
 	Dials      int64   `json:"dials"`
 	GCPauseMS  float64 `json:"gc_pause_ms,omitempty"`
+	// RunQueueShare is the time that this process's threads were runnable but
+	// waited for a CPU, over wall time (Linux; it can exceed 1).
+	RunQueueShare float64 `json:"run_queue_share,omitempty"`
+	// LateStartP99MS is how long after the end of a request its stream sent the
+	// next one, 99th percentile.
+	LateStartP99MS float64 `json:"late_start_p99_ms,omitempty"`
+	// DeliveredConcurrency is the mean number in flight over the window.
+	DeliveredConcurrency float64 `json:"delivered_concurrency,omitempty"`
+	// SlowConnects counts connects of 0.9 s or more: a lost SYN, or a full
+	// accept queue, costs one second.
+	SlowConnects int64 `json:"slow_connects,omitempty"`
+	// The parts of a request that precede its first token: means and maxima
+	// over measured requests; connect and TLS over those that dialled.
+	ConnectMeanMS float64 `json:"connect_mean_ms,omitempty"`
+	ConnectMaxMS  float64 `json:"connect_max_ms,omitempty"`
+	TLSMeanMS     float64 `json:"tls_mean_ms,omitempty"`
+	TLSMaxMS      float64 `json:"tls_max_ms,omitempty"`
+	PoolWaitMaxMS float64 `json:"pool_wait_max_ms,omitempty"`
+	HeadersMeanMS float64 `json:"headers_mean_ms,omitempty"`
+	HeadersP99MS  float64 `json:"headers_p99_ms,omitempty"`
 	// DrainTimedOut counts requests still in flight when the drain bound hit.
 	DrainTimedOut int64 `json:"drain_timed_out,omitempty"`
 }
