@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/perfsweep/perfsweep/test/internal/live"
 )
 
 const (
@@ -54,24 +56,24 @@ func TestCalibrate(t *testing.T) {
 	for _, workers := range []int{1, 2} {
 		for _, batchCap := range []int{8, 16} {
 			t.Run(fmt.Sprintf("workers=%d/cap=%d", workers, batchCap), func(t *testing.T) {
-				s := start(t, stackOptions{workers: workers, cap: batchCap, speedup: 2})
+				s := live.Dynamo{Workers: workers, Cap: batchCap, Speedup: 2}.Start(t)
 				calibrateOnce(t, bin, s, workers, batchCap)
 			})
 		}
 	}
 }
 
-func calibrateOnce(t *testing.T, bin string, s stack, workers, batchCap int) {
+func calibrateOnce(t *testing.T, bin string, s live.Engine, workers, batchCap int) {
 	dir := t.TempDir()
 	before := overlay(t)
 	file := filepath.Join(dir, "overlay.yaml")
 	if err := os.WriteFile(file, before, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	counted := s.scrape(t)[outputTokens]
-	a := execute(t, calibrateLimit, dir, bin, "calibrate", "--target", s.base, "--gpus", strconv.Itoa(workers),
+	counted := s.Scrape(t, live.DynamoOutputTokens)[live.DynamoOutputTokens]
+	a := execute(t, calibrateLimit, dir, bin, "calibrate", "--target", s.Base, "--gpus", strconv.Itoa(workers),
 		"--effort", "quick", "--osl", "32", "--osl-stddev", "10", "--overlay", "overlay.yaml", "--journal", "j.jsonl", "-o", "json")
-	counted = s.scrape(t)[outputTokens] - counted
+	counted = s.Scrape(t, live.DynamoOutputTokens)[live.DynamoOutputTokens] - counted
 	t.Logf("took %s; stderr:\n%s", a.took.Round(time.Second), a.stderr)
 	if a.exit != exitInconclusive {
 		t.Fatalf("exit status %d, want %d; stdout:\n%s", a.exit, exitInconclusive, a.stdout)

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/perfsweep/perfsweep/test/internal/live"
 )
 
 // overlay is an AICR-shaped overlay whose model is the one that the mockers
@@ -25,7 +27,7 @@ func overlay(t *testing.T) []byte {
 		t.Fatal(err)
 	}
 	for _, edit := range []struct{ old, new string }{
-		{`(- name: inference-model\n\s+value: ).*\n`, "${1}" + model + "\n"},
+		{`(- name: inference-model\n\s+value: ).*\n`, "${1}" + live.DynamoModel + "\n"},
 		{`- name: inference-throughput\n(\s+value: ).*\n`, "- name: inference-throughput-per-gpu\n${1}\">= 6200\"\n"},
 	} {
 		re := regexp.MustCompile(edit.old)
@@ -52,7 +54,7 @@ func checkDiff(t *testing.T, before string, c calibration) {
 		t.Errorf("floor form %q, want the overlay's, per-gpu", c.FloorForm)
 	}
 	want := map[string]string{
-		"inference-model":               model,
+		"inference-model":               live.DynamoModel,
 		"inference-concurrency-per-gpu": strconv.Itoa(c.ConcurrencyPerGPU),
 		"inference-routing-mode":        old.constraints["inference-routing-mode"],
 		"inference-throughput-per-gpu":  ">= " + strconv.FormatFloat(c.Floor, 'f', -1, 64),

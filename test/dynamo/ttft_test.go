@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/test/internal/live"
 )
 
 // The server's own histogram is the reference for the time to first token.
@@ -25,7 +26,7 @@ const (
 // of three counts, because another process that runs for a moment delays the
 // client and the server differently.
 func TestVerifyTTFT(t *testing.T) {
-	s := start(t, stackOptions{workers: 1, cap: 16, speedup: ttftTestSpeed})
+	s := live.Dynamo{Workers: 1, Cap: 16, Speedup: ttftTestSpeed}.Start(t)
 	best := math.Inf(1)
 	for try := range ttftTries {
 		client, server := meanTTFT(t, s, uint64(try))
@@ -39,10 +40,10 @@ func TestVerifyTTFT(t *testing.T) {
 }
 
 // meanTTFT makes one run and returns what both sides measured, in ms.
-func meanTTFT(t *testing.T, s stack, seed uint64) (client, server float64) {
+func meanTTFT(t *testing.T, s live.Engine, seed uint64) (client, server float64) {
 	t.Helper()
 	spec := loadgen.WorkloadSpec{Name: "synthetic", ISL: 64, OSL: 32, OSLStddev: 10, Seed: seed + 1, IgnoreEOS: true}
-	cfg := loadgen.Config{BaseURL: s.base, Model: model, Concurrency: 1, Kind: loadgen.Gate,
+	cfg := loadgen.Config{BaseURL: s.Base, Model: s.Model, Concurrency: 1, Kind: loadgen.Gate,
 		Limits: loadgen.Limits{MinRequests: ttftRequests, MaxDuration: ttftRunLimit}}
 	pre, err := loadgen.RunPreflight(t.Context(), cfg, spec)
 	if err != nil {
@@ -51,21 +52,21 @@ func meanTTFT(t *testing.T, s stack, seed uint64) (client, server float64) {
 	if cfg.Workload, err = loadgen.NewWorkload(spec, pre); err != nil {
 		t.Fatal(err)
 	}
-	before := s.scrape(t)
+	before := s.Scrape(t, live.DynamoTTFTSum, live.DynamoTTFTCount)
 	r, err := loadgen.Run(t.Context(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := s.scrape(t)
+	after := s.Scrape(t, live.DynamoTTFTSum, live.DynamoTTFTCount)
 	if r.Measured[loadgen.OK] != ttftRequests || r.Measured.Bad() != 0 {
 		t.Fatalf("measured %v, want %d ok", r.Measured, ttftRequests)
 	}
 	if !r.Health.QuickACK {
 		t.Errorf("quick ACK was not active: TTFT would read at least 43 ms")
 	}
-	n := after[ttftCount] - before[ttftCount]
+	n := after[live.DynamoTTFTCount] - before[live.DynamoTTFTCount]
 	if n != float64(r.All.Total()) {
 		t.Fatalf("the frontend timed %.0f requests, the client sent %d", n, r.All.Total())
 	}
-	return r.WholeRun.TTFTMeanMS, 1000 * (after[ttftSum] - before[ttftSum]) / n
+	return r.WholeRun.TTFTMeanMS, 1000 * (after[live.DynamoTTFTSum] - before[live.DynamoTTFTSum]) / n
 }

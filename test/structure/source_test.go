@@ -45,7 +45,7 @@ func files(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	skip := []string{".git"}
-	var patterns []string
+	patterns := []string{".git"} // a file in a linked worktree
 	for _, l := range strings.Fields(string(ignore)) {
 		if dir, ok := strings.CutSuffix(l, "/"); ok {
 			skip = append(skip, strings.TrimPrefix(dir, "/"))

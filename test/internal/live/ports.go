@@ -1,0 +1,33 @@
+package live
+
+import (
+	"net"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// freePort finds P such that P and P plus each offset are free. It stays below
+// the range from which the kernel takes ports for outgoing connections.
+func freePort(t *testing.T, offsets ...int) int {
+	t.Helper()
+	const first, step, tries = 20000, 300, 30
+	for i := range tries {
+		p := first + (os.Getpid()+i)%tries*step
+		if portsFree(p, offsets) {
+			return p
+		}
+	}
+	t.Fatalf("no free ports P and P+%v from %d on", offsets, first)
+	return 0
+}
+
+func portsFree(p int, offsets []int) bool {
+	for _, offset := range append([]int{0}, offsets...) {
+		l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p+offset)))
+		if err != nil || l.Close() != nil {
+			return false
+		}
+	}
+	return true
+}
