@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen/internal/stream"
 )
@@ -14,16 +15,20 @@ const maxChunks = 1 << 20
 // transcript gathers what one stream has said so far and judges it at its end.
 // It is reused: its slices belong to a worker.
 type transcript struct {
-	times  []int64 // arrivals of token-bearing chunks
-	events int64   // data events, [DONE] included
+	times   []int64 // arrivals of token-bearing chunks, reasoning included
+	visible int64   // arrival of the first with text or a tool call; 0 = none
+	events  int64   // data events, [DONE] included
 	// What the stream says of its own end.
 	done           bool
 	seen, finished uint64 // bit per choice index, the last one for all above
+	finishReason   string // of choice 0, bounded but not clean
 	// usage is the last object seen; loose is the sum of those that came
 	// alone, without a choice: llama.cpp sends one for each choice.
 	usage, loose stream.Tokens
 	hasUsage     bool
 	looseCount   int
+	usageFell    bool // a later count of the same choice was below an earlier one
+	serverTTFT   time.Duration
 	malformed    int64
 	fault        Outcome
 	text         string
@@ -55,20 +60,23 @@ func (t *transcript) event(ev stream.Event, at int64) {
 	}
 	t.events++
 	kind := stream.Scan(ev.Data)
-	if kind == stream.Choices|stream.Token {
-		t.token(at)
+	if kind&^stream.Visible == stream.Choices|stream.Token {
+		t.token(kind, at)
 		t.seen |= 1
 		return
 	}
 	t.special(ev, kind, at)
 }
 
-func (t *transcript) token(at int64) {
+func (t *transcript) token(kind stream.Kind, at int64) {
 	if len(t.times) >= maxChunks {
 		t.fail(Protocol, "more than 1048576 chunks in one answer")
 		return
 	}
 	t.times = append(t.times, at)
+	if t.visible == 0 && kind&stream.Visible != 0 {
+		t.visible = at
+	}
 }
 
 // special handles everything but a plain token: once or twice a stream.
@@ -90,7 +98,7 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 		t.fail(InBand, c.ErrText)
 	}
 	if c.Kind&stream.Token != 0 {
-		t.token(at)
+		t.token(c.Kind, at)
 	}
 	for _, i := range c.Seen {
 		t.seen |= indexBit(i)
@@ -98,13 +106,27 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 	for _, i := range c.Finished {
 		t.finished |= indexBit(i)
 	}
+	if t.finishReason == "" {
+		t.finishReason = c.Reason[:min(len(c.Reason), maxText)]
+	}
+	if c.ServerTTFT > 0 {
+		t.serverTTFT = c.ServerTTFT
+	}
 	if c.Kind&stream.Usage != 0 {
-		t.usage, t.hasUsage = c.Usage, true
-		if len(c.Seen) == 0 {
-			t.looseCount++
-			t.loose.Prompt += c.Usage.Prompt
-			t.loose.Completion += c.Usage.Completion
-		}
+		t.count(c)
+	}
+}
+
+// count takes a usage object. Running totals are replaced, never added up.
+func (t *transcript) count(c stream.Chunk) {
+	alone := len(c.Seen) == 0
+	if t.hasUsage && t.seen&^1 == 0 && c.Usage.Completion < t.usage.Completion {
+		t.usageFell = true
+	}
+	t.usage, t.hasUsage = c.Usage, true
+	if alone {
+		t.looseCount++
+		t.loose = t.loose.Plus(c.Usage)
 	}
 }
 

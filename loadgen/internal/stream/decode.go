@@ -4,13 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 )
-
-// Tokens are the counts of one usage object.
-type Tokens struct {
-	Prompt     int64
-	Completion int64
-}
 
 // Chunk is a decoded chunk. Only chunks with usage, a finish, an error or an
 // oddity are decoded: a few of each stream.
@@ -19,7 +14,11 @@ type Chunk struct {
 	Usage    Tokens
 	Seen     []int  // indices of the choices
 	Finished []int  // those with a finish_reason
+	Reason   string // the finish_reason of choice 0, unbounded and unclean
 	ErrText  string // the server's words, unbounded and unclean
+	// ServerTTFT is nvext.timing.ttft_ms, which Dynamo's frontend sends with
+	// the finish_reason when asked to; 0 without it.
+	ServerTTFT time.Duration
 }
 
 type object = map[string]json.RawMessage
@@ -42,17 +41,14 @@ func Decode(b []byte) (Chunk, error) {
 	for _, raw := range choices {
 		c.choice(raw)
 	}
-	var usage struct {
-		Prompt     int64 `json:"prompt_tokens"`
-		Completion int64 `json:"completion_tokens"`
-	}
 	if raw := top["usage"]; len(raw) > 0 && raw[0] == '{' {
-		if err := json.Unmarshal(raw, &usage); err != nil {
+		var err error
+		if c.Usage, err = usage(raw); err != nil {
 			return Chunk{}, fmt.Errorf("usage: %w", err)
 		}
 		c.Kind |= Usage
-		c.Usage = Tokens(usage)
 	}
+	c.ServerTTFT = serverTTFT(top["nvext"])
 	if text(top["message"]) != "" || text(top["detail"]) != "" {
 		c.Kind |= Message
 	}
@@ -87,21 +83,27 @@ func (c *Chunk) choice(raw json.RawMessage) {
 		}
 	}
 	c.Seen = append(c.Seen, index)
-	if text(choice["finish_reason"]) != "" {
+	if reason := text(choice["finish_reason"]); reason != "" {
 		c.Kind |= Finish
 		c.Finished = append(c.Finished, index)
-	}
-	if text(choice["text"]) != "" {
-		c.Kind |= Token
+		if index == 0 {
+			c.Reason = reason
+		}
 	}
 	_ = json.Unmarshal(choice["delta"], &delta) // a delta that is no object carries nothing
-	for _, name := range []string{"content", "reasoning", "reasoning_content"} {
+	for _, name := range []string{"reasoning", "reasoning_content"} {
 		if text(delta[name]) != "" || filled(delta[name]) {
 			c.Kind |= Token
 		}
 	}
-	if filled(delta["tool_calls"]) {
-		c.Kind |= Token
+	var call object
+	switch {
+	case text(choice["text"]) != "",
+		text(delta["content"]) != "", filled(delta["content"]),
+		text(delta["refusal"]) != "", filled(delta["refusal"]),
+		filled(delta["tool_calls"]),
+		json.Unmarshal(delta["function_call"], &call) == nil && len(call) > 0:
+		c.Kind |= Token | Visible
 	}
 }
 

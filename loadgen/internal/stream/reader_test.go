@@ -242,7 +242,7 @@ func BenchmarkReader(b *testing.B) {
 	r.Reset(&repeat{line})
 	for b.Loop() {
 		ev, err := r.Next()
-		if err != nil || Scan(ev.Data) != Choices|Token {
+		if err != nil || Scan(ev.Data) != Choices|Token|Visible {
 			b.Fatal(err)
 		}
 	}

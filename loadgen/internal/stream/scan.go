@@ -9,7 +9,8 @@ import (
 type Kind uint16
 
 const (
-	// Token: some choice carries output (text, reasoning or a tool call).
+	// Token: some choice carries output of any kind: text, reasoning, a refusal
+	// or a tool call.
 	Token Kind = 1 << iota
 	// Finish: some choice has a finish_reason.
 	Finish
@@ -24,34 +25,11 @@ const (
 	// Message: a top-level message or detail, which is an error in a chunk
 	// without choices and usage.
 	Message
+	// Visible: some of the output is for the reader, so not reasoning alone.
+	Visible
 	// Odd: not an object, unbalanced, or with escapes in a name; Decode
 	// decides.
 	Odd
-)
-
-// Where in a chunk a name stands.
-const (
-	inOther = iota
-	inRoot
-	inTop
-	inChoices
-	inChoice
-	inDelta
-)
-
-// The names that matter.
-const (
-	noKey = iota
-	keyChoices
-	keyUsage
-	keyError
-	keyObject
-	keyMessage
-	keyDelta
-	keyText // content, reasoning, reasoning_content, text
-	keyToolCalls
-	keyFinish
-	keyIndex
 )
 
 const maxDepth = 32
@@ -92,7 +70,7 @@ func Scan(b []byte) Kind {
 				return Odd
 			}
 			i = skipSpace(b, i+1)
-			inside, k := opened(where[depth], key, c, i < len(b) && b[i] != ']')
+			inside, k := opened(where[depth], key, c, i < len(b) && b[i] != c+2) // '[' and ']', '{' and '}' are two apart
 			kind |= k
 			depth++
 			where[depth] = inside
@@ -121,111 +99,6 @@ func Scan(b []byte) Kind {
 		}
 	}
 	return Odd
-}
-
-// opened says where a new object or array stands and what its presence means.
-func opened(where uint8, key int, bracket byte, filled bool) (uint8, Kind) {
-	switch where {
-	case inRoot:
-		return inTop, 0
-	case inTop:
-		switch {
-		case key == keyChoices && bracket == '[':
-			return inChoices, Choices
-		case key == keyUsage && bracket == '{':
-			return inOther, Usage
-		case key == keyError:
-			return inOther, Error
-		}
-	case inChoices:
-		if bracket == '{' {
-			return inChoice, 0
-		}
-	case inChoice:
-		if key == keyDelta && bracket == '{' {
-			return inDelta, 0
-		}
-	case inDelta:
-		if bracket == '[' && filled && (key == keyToolCalls || key == keyText) {
-			return inOther, Token
-		}
-	}
-	return inOther, 0
-}
-
-// stringValue says what a string means under a name.
-func stringValue(key int, text []byte) Kind {
-	if len(text) == 0 {
-		return 0
-	}
-	switch key {
-	case keyText:
-		return Token
-	case keyFinish:
-		return Finish
-	case keyError:
-		return Error
-	case keyMessage:
-		return Message
-	case keyObject:
-		if string(text) == "error" {
-			return Error
-		}
-	}
-	return 0
-}
-
-// literalValue says what a number, true, false or null means under a name.
-func literalValue(key int, rest []byte) Kind {
-	switch key {
-	case keyError:
-		if rest[0] != 'n' && rest[0] != 'f' {
-			return Error
-		}
-	case keyIndex:
-		if rest[0] != '0' && rest[0] != 'n' {
-			return Multi
-		}
-	}
-	return 0
-}
-
-// keyOf recognises a name in its place.
-func keyOf(where uint8, name []byte) int {
-	switch where {
-	case inTop:
-		switch string(name) {
-		case "choices":
-			return keyChoices
-		case "usage":
-			return keyUsage
-		case "error":
-			return keyError
-		case "object":
-			return keyObject
-		case "message", "detail":
-			return keyMessage
-		}
-	case inChoice:
-		switch string(name) {
-		case "delta":
-			return keyDelta
-		case "text":
-			return keyText
-		case "finish_reason":
-			return keyFinish
-		case "index":
-			return keyIndex
-		}
-	case inDelta:
-		switch string(name) {
-		case "content", "reasoning", "reasoning_content":
-			return keyText
-		case "tool_calls":
-			return keyToolCalls
-		}
-	}
-	return noKey
 }
 
 func skipSpace(b []byte, i int) int {

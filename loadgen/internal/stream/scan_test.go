@@ -10,21 +10,28 @@ var scanCases = []struct {
 	name, in string
 	want     Kind
 }{
-	{"dynamo first", `{"id":"x","choices":[{"index":0,"delta":{"content":" w1","role":"assistant"},"finish_reason":null,"logprobs":null}],"created":1,"model":"tiny","object":"chat.completion.chunk"}`, Choices | Token},
+	{"dynamo first", `{"id":"x","choices":[{"index":0,"delta":{"content":" w1","role":"assistant"},"finish_reason":null,"logprobs":null}],"created":1,"model":"tiny","object":"chat.completion.chunk"}`, Choices | Token | Visible},
 	{"role only, empty", `{"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}`, Choices},
 	{"role only, null", `{"choices":[{"index":0,"delta":{"role":"assistant","content":null}}]}`, Choices},
 	{"role only, absent", `{"choices":[{"index":0,"delta":{"role":"assistant"}}]}`, Choices},
-	{"spaces", "{ \"choices\" : [ { \"delta\" : { \"content\" :\t\"a\" } } ] }", Choices | Token},
-	{"token and finish", `{"choices":[{"delta":{"content":"}"},"finish_reason":"length","index":0}]}`, Choices | Token | Finish},
+	{"spaces", "{ \"choices\" : [ { \"delta\" : { \"content\" :\t\"a\" } } ] }", Choices | Token | Visible},
+	{"token and finish", `{"choices":[{"delta":{"content":"}"},"finish_reason":"length","index":0}]}`, Choices | Token | Visible | Finish},
 	{"finish", `{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, Choices | Finish},
 	{"usage", `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":4}}`, Choices | Usage},
-	{"usage null", `{"choices":[{"text":" a","index":0}],"usage":null}`, Choices | Token},
+	{"usage null", `{"choices":[{"text":" a","index":0}],"usage":null}`, Choices | Token | Visible},
 	{"reasoning", `{"choices":[{"delta":{"reasoning":"x"}}]}`, Choices | Token},
 	{"reasoning_content", `{"choices":[{"delta":{"content":null,"reasoning_content":"x"}}]}`, Choices | Token},
-	{"tool calls", `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"content\":\"x\"}"}}]}}]}`, Choices | Token},
+	{"tool calls", `{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"content\":\"x\"}"}}]}}]}`, Choices | Token | Visible},
+	{"function call", `{"choices":[{"delta":{"content":null,"function_call":{"name":"f","arguments":""}}}]}`, Choices | Token | Visible},
+	{"no function call", `{"choices":[{"delta":{"function_call":{ }}}]}`, Choices},
+	{"function call null", `{"choices":[{"delta":{"function_call":null,"tool_calls":null,"refusal":null}}]}`, Choices},
+	{"refusal", `{"choices":[{"delta":{"refusal":"no"}}]}`, Choices | Token | Visible},
+	{"audio has no token", `{"choices":[{"delta":{"audio":{"id":"a","transcript":"x"}}}]}`, Choices},
+	{"reasoning and text", `{"choices":[{"delta":{"reasoning":"x","content":"y"}}]}`, Choices | Token | Visible},
+	{"logprobs that look like keys", `{"choices":[{"delta":{"content":""},"logprobs":{"content":[{"token":"\"content\":\"","bytes":[34]}],"tool_calls":[1]}}]}`, Choices},
 	{"no tool calls", `{"choices":[{"delta":{"tool_calls":[ ]}}]}`, Choices},
-	{"content parts", `{"choices":[{"delta":{"content":[{"type":"text","text":"a"}]}}]}`, Choices | Token},
-	{"completions", `{"choices":[{"text":"a","index":0,"logprobs":null,"finish_reason":null}]}`, Choices | Token},
+	{"content parts", `{"choices":[{"delta":{"content":[{"type":"text","text":"a"}]}}]}`, Choices | Token | Visible},
+	{"completions", `{"choices":[{"text":"a","index":0,"logprobs":null,"finish_reason":null}]}`, Choices | Token | Visible},
 	{"logprobs are no content", `{"choices":[{"delta":{},"logprobs":{"content":[{"token":"a"}],"text":"b"}}]}`, Choices},
 	{"content elsewhere", `{"nvext":{"content":"a","choices":[{"delta":{"content":"a"}}]},"choices":[]}`, Choices},
 	{"quotes in a value", `{"choices":[{"delta":{"role":"\"content\":\"a\"","content":""}}]}`, Choices},
@@ -36,7 +43,7 @@ var scanCases = []struct {
 	{"old vLLM error", `{"object":"error","message":"m","code":400}`, Error | Message},
 	{"bare message", `{"message":"overloaded","code":529}`, Message},
 	{"azure", `{"id":"","choices":[],"prompt_filter_results":[{"x":[[{}]]}]}`, Choices},
-	{"second choice", `{"choices":[{"index":1,"delta":{"content":"a"}}]}`, Choices | Token | Multi},
+	{"second choice", `{"choices":[{"index":1,"delta":{"content":"a"}}]}`, Choices | Token | Visible | Multi},
 	{"escaped name", `{"choices":[{"delta":{"cont\u0065nt":"a"}}]}`, Odd},
 	{"escaped value of object", `{"object":"err\u006fr"}`, Odd},
 	{"empty", ``, Odd}, {"comment as data", `: PROCESSING`, Odd}, {"text", `error: no`, Odd},
@@ -61,7 +68,7 @@ func TestScan(t *testing.T) {
 
 func TestDecodeTakesEscapedNames(t *testing.T) {
 	c, err := Decode([]byte(`{"choices":[{"delta":{"cont\u0065nt":"a"}}]}`))
-	if err != nil || c.Kind != Choices|Token {
+	if err != nil || c.Kind != Choices|Token|Visible {
 		t.Errorf("Decode = %b, %v", c.Kind, err)
 	}
 }
@@ -152,7 +159,7 @@ func mark(path []string, tok json.Token, filled bool, kind *Kind) {
 		}
 	case ".choices[].text":
 		if full {
-			*kind |= Token
+			*kind |= Token | Visible
 		}
 	case ".choices[].finish_reason":
 		if full {
@@ -162,13 +169,21 @@ func mark(path []string, tok json.Token, filled bool, kind *Kind) {
 		if n, ok := tok.(json.Number); ok && n[0] != '0' || tok == true || tok == false {
 			*kind |= Multi
 		}
-	case ".choices[].delta.content", ".choices[].delta.reasoning", ".choices[].delta.reasoning_content":
+	case ".choices[].delta.reasoning", ".choices[].delta.reasoning_content":
 		if full || tok == json.Delim('[') && filled {
 			*kind |= Token
 		}
+	case ".choices[].delta.content", ".choices[].delta.refusal":
+		if full || tok == json.Delim('[') && filled {
+			*kind |= Token | Visible
+		}
 	case ".choices[].delta.tool_calls":
 		if tok == json.Delim('[') && filled {
-			*kind |= Token
+			*kind |= Token | Visible
+		}
+	case ".choices[].delta.function_call":
+		if tok == json.Delim('{') && filled {
+			*kind |= Token | Visible
 		}
 	}
 }
@@ -217,7 +232,7 @@ func BenchmarkScan(b *testing.B) {
 			b.SetBytes(int64(len(data)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if Scan(data) != Choices|Token {
+				if Scan(data) != Choices|Token|Visible {
 					b.Fatal("wrong kind")
 				}
 			}

@@ -1,0 +1,65 @@
+package stream
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Tokens are the counts of one usage object. Some servers do not tell how many
+// prompt tokens came from a cache or how many output tokens were reasoning,
+// which is not the same as none.
+type Tokens struct {
+	Prompt, Completion        int64
+	Cached, Reasoning         int64
+	CachedTold, ReasoningTold bool
+}
+
+// Plus adds the usage of another choice of the same answer.
+func (t Tokens) Plus(o Tokens) Tokens {
+	return Tokens{
+		Prompt: t.Prompt + o.Prompt, Completion: t.Completion + o.Completion,
+		Cached: t.Cached + o.Cached, Reasoning: t.Reasoning + o.Reasoning,
+		CachedTold: t.CachedTold || o.CachedTold, ReasoningTold: t.ReasoningTold || o.ReasoningTold,
+	}
+}
+
+// usage reads a usage object. Counts that do not read as whole numbers are an
+// error in the two that everything rests on, and not told in the details.
+func usage(raw json.RawMessage) (Tokens, error) {
+	var all struct {
+		Prompt           int64           `json:"prompt_tokens"`
+		Completion       int64           `json:"completion_tokens"`
+		PromptDetail     json.RawMessage `json:"prompt_tokens_details"`
+		CompletionDetail json.RawMessage `json:"completion_tokens_details"`
+	}
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return Tokens{}, err
+	}
+	t := Tokens{Prompt: all.Prompt, Completion: all.Completion}
+	t.Cached, t.CachedTold = detail(all.PromptDetail, "cached_tokens")
+	t.Reasoning, t.ReasoningTold = detail(all.CompletionDetail, "reasoning_tokens")
+	return t, nil
+}
+
+func detail(raw json.RawMessage, name string) (int64, bool) {
+	var details object
+	var n *int64
+	if json.Unmarshal(raw, &details) != nil || json.Unmarshal(details[name], &n) != nil || n == nil || *n < 0 {
+		return 0, false
+	}
+	return *n, true
+}
+
+// serverTTFT reads nvext.timing.ttft_ms. What no request can have taken is not
+// believed.
+func serverTTFT(nvext json.RawMessage) time.Duration {
+	var ext, timing object
+	var ms float64
+	if json.Unmarshal(nvext, &ext) != nil || json.Unmarshal(ext["timing"], &timing) != nil || json.Unmarshal(timing["ttft_ms"], &ms) != nil {
+		return 0
+	}
+	if !(ms > 0 && ms < float64(24*time.Hour/time.Millisecond)) {
+		return 0
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
