@@ -25,7 +25,22 @@ func (c *clock) since(t time.Time) int64 { return int64(t.Sub(c.start)) }
 
 // netStats are the facts about connections that a run reports.
 type netStats struct {
-	dials, armed, steps atomic.Int64
+	dials, armed, steps, slow atomic.Int64
+}
+
+// slowConnect is long enough that a SYN was lost, or met a full accept queue:
+// Linux sends it again after a second.
+const slowConnect = 900 * time.Millisecond
+
+// dialTimed dials, counts and times.
+func (n *netStats) dialTimed(run *clock, dial func() (net.Conn, error)) (c net.Conn, from, end int64, err error) {
+	n.dials.Add(1)
+	from = run.now()
+	c, err = dial()
+	if end = run.now(); end-from >= int64(slowConnect) {
+		n.slow.Add(1)
+	}
+	return c, from, end, err
 }
 
 // stampConn notes when its last read returned and how long the kernel had held
@@ -40,6 +55,8 @@ type stampConn struct {
 	reads atomic.Int64
 	// wrote is when the first bytes since it was cleared went to the socket.
 	wrote atomic.Int64
+	// When the connection was dialled and when it stood, before any TLS.
+	dialFrom, dialEnd int64
 }
 
 // stamp notes a read that returned now; kernel is the wall-clock time at which

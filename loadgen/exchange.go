@@ -63,13 +63,10 @@ func requestHeader(key string) http.Header {
 
 // reply is what one exchange measured.
 type reply struct {
+	marks
 	outcome Outcome
 	text    string // clean and bounded
-	// Times on the run's clock. sent is when the first byte went to the socket:
-	// neither a dial nor this side's own queue is in a latency. first and last are those of
-	// token-bearing chunks, 0 without one; end is when the answer was over.
-	sent, first, last, end int64
-	tokens                 stream.Tokens
+	tokens  stream.Tokens
 }
 
 // exchange makes one request at a time and keeps its buffers.
@@ -82,15 +79,15 @@ type exchange struct {
 	script transcript
 	conn   *stampConn
 	body   io.Reader
-	budget int64 // bytes that may still be read
-	reads  int64 // of conn, when it was last looked at
-	fresh  bool  // the last read has brought no event yet
-	at     int64 // arrival of the last read
-	sent   int64
-	end    int64
+	budget int64         // bytes that may still be read
+	reads  int64         // of conn, when it was last looked at
+	fresh  bool          // the last read has brought no event yet
+	at     int64         // arrival of the last read
+	marks  marks         // of the request in progress
 	heard  *atomic.Int64 // when set, told of the last token's arrival
 	// Evidence about this side, kept a request.
 	lags       []int64
+	chunks     []time.Duration // lent to Config.OnRequest
 	eventReads int64
 }
 
@@ -99,19 +96,7 @@ type exchange struct {
 // answer has returned, and its stamps with it.
 func newExchange(ctx context.Context, c *client, transport http.RoundTripper) *exchange {
 	e := &exchange{client: c, transport: transport}
-	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		// Called by the goroutine that waits for the connection. A second call
-		// in one request is a kept-alive connection found closed before
-		// anything was written; the server never saw that attempt.
-		GotConn: func(info httptrace.GotConnInfo) {
-			e.sent = e.clock.now()
-			e.at = e.sent
-			if e.conn = stamped(info.Conn); e.conn != nil {
-				e.reads = e.conn.reads.Load()
-				e.conn.wrote.Store(0)
-			}
-		},
-	})
+	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: e.gotConn})
 	return e
 }
 
@@ -122,8 +107,8 @@ func (e *exchange) do(body []byte) reply {
 	e.script.reset()
 	e.lags, e.eventReads = e.lags[:0], 0
 	e.conn, e.fresh = nil, false
-	e.sent = e.clock.now()
-	e.at, e.end = e.sent, 0
+	now := e.clock.now()
+	e.marks, e.at = marks{wanted: now, sent: now}, now
 
 	req := e.template.WithContext(ctx)
 	req.ContentLength = int64(len(body))
@@ -136,19 +121,24 @@ func (e *exchange) do(body []byte) reply {
 		r.outcome, r.text = byCause(ctx, r.outcome, r.text)
 	} else {
 		if e.conn != nil {
-			e.sent = max(e.sent, e.conn.wrote.Load())
+			e.marks.sent = max(e.marks.sent, e.conn.wrote.Load())
 		}
+		e.arrived() // the head
+		e.marks.headers = e.at
 		r.outcome, r.text = e.answer(ctx, cancel, resp)
 		_ = resp.Body.Close() // an unread rest only costs the connection
 	}
 	r.text = cleanText(r.text, e.secret)
-	r.sent, r.end = e.sent, e.end
+	r.marks = e.marks
 	if r.outcome != OK || r.end == 0 {
 		r.end = e.clock.now()
 	}
 	r.tokens = e.script.tokens()
 	if n := len(e.script.times); n > 0 {
 		r.first, r.last = e.script.times[0], e.script.times[n-1]
+		if n > 1 {
+			r.second = e.script.times[1]
+		}
 	}
 	return r
 }
@@ -205,7 +195,7 @@ func (e *exchange) consume(cancel context.CancelFunc) error {
 			e.eventReads++
 		}
 		if !e.script.over() {
-			e.end = e.at
+			e.marks.end = e.at
 		}
 		// An error may be followed by usage, which counts in the totals.
 		e.script.event(ev, e.at)

@@ -107,7 +107,7 @@ func (c *campaign) stream(ctx, requests context.Context, i int) {
 			continue
 		}
 		first = false
-		m := c.request(e, s, t)
+		m := c.request(e, s, t, i)
 		samples = append(samples, m)
 		c.control.done(t.phase, m.ok())
 		if m.ok() {
@@ -125,7 +125,7 @@ func backOff(n int) time.Duration {
 }
 
 // request makes one request and files what it measured.
-func (c *campaign) request(e *exchange, s *shard, t ticket) sample {
+func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
 	body, asked := c.bodies.body(c.cfg.FirstRequest + t.number)
 	if c.cfg.Limits.StopOnSilence > 0 {
 		e.heard = &s.lastToken
@@ -137,10 +137,11 @@ func (c *campaign) request(e *exchange, s *shard, t ticket) sample {
 		r.text = fmt.Sprintf("usage reports %d output tokens where %d were the limit", r.tokens.Completion, asked)
 	}
 	m := sample{
-		phase: t.phase, outcome: r.outcome, sent: r.sent, first: r.first, last: r.last, end: r.end,
+		phase: t.phase, outcome: r.outcome, marks: r.marks,
 		tokens: r.tokens.Completion, prompt: r.tokens.Prompt, asked: int64(asked),
 	}
 	s.add(e, &m)
+	c.tell(e, &m, r.text, c.cfg.FirstRequest+t.number, stream)
 	if r.outcome != OK {
 		c.note(r.outcome, r.text)
 	}

@@ -9,21 +9,44 @@ const (
 	topUp          // keeps the load up while measured requests end
 )
 
+// marks are the moments of one request on the run's clock, 0 where one never
+// came.
+type marks struct {
+	// wanted is when the stream turned to the request, sent when its first byte
+	// went to the socket: neither a dial nor this side's own queue is in a
+	// latency.
+	wanted, sent int64
+	// What lies between: connect and tls where a connection was dialled for
+	// this request, wait is the rest up to having a connection.
+	connect, tls, wait int64
+	dialled            bool
+	// headers is the arrival of the head of the answer. first, second and last
+	// are those of token-bearing chunks, visible of the first with text or a
+	// tool call; end is when the answer was over.
+	headers, first, second, visible, last, end int64
+}
+
 // sample is one finished request.
 type sample struct {
-	phase   phase
-	outcome Outcome
-	// Times on the run's clock; first and last are 0 without a visible token.
-	sent, first, last, end int64
-	tokens, prompt         int64
-	asked                  int64 // output tokens asked for
+	marks
+	phase                             phase
+	outcome                           Outcome
+	tokens, prompt, reasoning, cached int64
+	cachedTold                        bool
+	asked                             int64 // output tokens asked for
 }
 
 func (s *sample) ok() bool { return s.outcome == OK }
 
 // ttft is the time to the first token-bearing chunk.
-func (s *sample) ttft() int64 { return s.first - s.sent }
+func (m *marks) ttft() int64 { return m.first - m.sent }
+
+// ttfo is the time to the first visible token.
+func (m *marks) ttfo() int64 { return m.visible - m.sent }
+
+// ttst is the time from the first token-bearing chunk to the second.
+func (m *marks) ttst() int64 { return m.second - m.first }
 
 // e2e is the time to the last token-bearing chunk; usage and [DONE] that
 // follow are no part of the answer.
-func (s *sample) e2e() int64 { return s.last - s.sent }
+func (m *marks) e2e() int64 { return m.last - m.sent }

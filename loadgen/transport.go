@@ -34,15 +34,18 @@ func newTransport(cfg *Config, run *clock, stats *netStats, connectTimeout time.
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 			defer cancel()
-			stats.dials.Add(1)
-			c, err := dial(ctx, network, addr)
-			if err != nil {
+			c, from, end, err := stats.dialTimed(run, func() (net.Conn, error) { return dial(ctx, network, addr) })
+			switch {
+			case err != nil:
 				return nil, err
+			case cfg.Dial != nil:
+				c = &stampConn{Conn: c, clock: run, stats: stats}
+			default:
+				c = newConn(c, run, stats)
 			}
-			if cfg.Dial != nil {
-				return &stampConn{Conn: c, clock: run, stats: stats}, nil
-			}
-			return newConn(c, run, stats), nil
+			s := stamped(c)
+			s.dialFrom, s.dialEnd = from, end
+			return c, nil
 		},
 	}
 }
