@@ -14,8 +14,8 @@ const (
 	// topped up until the last measured request has ended, then drained.
 	Steady RunKind = "steady"
 	// Gate runs feed floors and ceilings. They repeat AICR's protocol: N
-	// warm-up requests, a synchronised start, a fixed number of requests, a
-	// hard drain, and whole-run estimators.
+	// warm-up requests (or Limits.WarmUpRequests), a synchronised start, a fixed
+	// number of requests, a hard drain, and whole-run estimators.
 	Gate RunKind = "gate"
 )
 
@@ -60,7 +60,14 @@ type Limits struct {
 	MinDuration time.Duration
 	MaxDuration time.Duration
 	// Ramp spreads the first request of each stream; used by steady runs.
-	Ramp time.Duration
+	// AICR's protocol has none: GateRamp is for gate runs that depart from it,
+	// and spreads the start of the warm-up and of the measured part.
+	Ramp, GateRamp time.Duration
+	// WarmUpRequests is how many requests a gate run sends before its measured
+	// part (0: one a stream, negative: none). WarmUpDuration ends their sending
+	// early (0: never).
+	WarmUpRequests int64
+	WarmUpDuration time.Duration
 	// RequestTimeout bounds one request from send to last byte (0: five
 	// minutes); DrainTimeout bounds the wait for the last measured requests
 	// and then for the requests in flight at the end (0: two minutes).
@@ -78,6 +85,12 @@ type Limits struct {
 func (l Limits) withDefaults(streams int) Limits {
 	if l.MinRequests <= 0 {
 		l.MinRequests = int64(streams)
+	}
+	switch {
+	case l.WarmUpRequests == 0:
+		l.WarmUpRequests = int64(streams)
+	case l.WarmUpRequests < 0:
+		l.WarmUpRequests = 0
 	}
 	if l.MaxDuration <= 0 {
 		l.MaxDuration = 10 * time.Minute

@@ -27,6 +27,7 @@ type control struct {
 	state       state
 	started     int    // streams that have sent something
 	sent        uint64 // requests of any kind
+	warmUps     int64  // of them sent to warm up
 	finished    int64
 	bad         int64
 	good        int64
@@ -68,7 +69,7 @@ func (c *control) next(first bool) (t ticket, wait, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance()
-	if c.state == warming && c.kind == Gate && !first {
+	if c.state == warming && c.kind == Gate && !c.warmUpLeft(first) {
 		return ticket{}, true, true
 	}
 	if c.state == stopped {
@@ -83,6 +84,7 @@ func (c *control) next(first bool) (t ticket, wait, ok bool) {
 	switch c.state {
 	case warming:
 		t.phase = warmUp
+		c.warmUps++
 	case measuring:
 		t.phase = measured
 		c.measured++
@@ -135,12 +137,26 @@ func (c *control) advance() {
 	}
 }
 
-// warm reports the end of the warm-up: two waves in a steady run, one request
-// a stream in a gate run. It is bounded in time, for a server that hardly
-// answers.
+// warmUpLeft reports that a gate run has a warm-up request for a stream. One is
+// kept for every stream that has had none, so that as many as there are streams
+// means one each.
+func (c *control) warmUpLeft(first bool) bool {
+	if d := c.limits.WarmUpDuration; d > 0 && c.clock.now() >= int64(d) {
+		return false
+	}
+	left := c.limits.WarmUpRequests - c.warmUps
+	if !first {
+		left -= int64(c.streams - c.started)
+	}
+	return left > 0
+}
+
+// warm reports the end of the warm-up: two waves in a steady run, the last of
+// the asked requests in a gate run. It is bounded in time, for a server that
+// hardly answers.
 func (c *control) warm(now int64) bool {
 	if c.kind == Gate {
-		return c.finished >= int64(c.streams)
+		return c.inFlight == 0 && !c.warmUpLeft(true)
 	}
 	if c.started < c.streams {
 		return false

@@ -17,7 +17,8 @@ import (
 // one, 50 ms doubling to 1 s, so that a refusing server is not hammered. A run
 // in which every request fails ends early (Stopped "errors"). It ends in
 // bounded time whatever the server does: at most Ramp + 2 × MaxDuration + 2 ×
-// DrainTimeout, and no request outlives RequestTimeout.
+// DrainTimeout, and no request outlives RequestTimeout. (The warm-up of a gate
+// run is bounded by the time of its requests and by WarmUpDuration.)
 func Run(ctx context.Context, cfg Config) (Result, error) {
 	base, err := cfg.check()
 	if err != nil {
@@ -84,13 +85,15 @@ func (c *campaign) stream(ctx, requests context.Context, i int) {
 	defer transport.CloseIdleConnections()
 	e := newExchange(requests, c.client, transport)
 	perStream := c.cfg.Limits.MinRequests/int64(n) + 8
-	samples := make([]sample, 0, min(perStream, 1<<12))
+	samples := make([]sample, 0, min(perStream, 64))
 	defer func() { c.samples[i] = samples }()
-	if c.cfg.Kind == Steady {
-		start := time.Duration(float64(c.cfg.Limits.Ramp) * float64(i) / float64(n))
-		if !c.pause(ctx, start-time.Duration(c.clock.now())) {
-			return
-		}
+	ramp := c.cfg.Limits.Ramp
+	if c.cfg.Kind == Gate {
+		ramp = c.cfg.Limits.GateRamp
+	}
+	ramp = time.Duration(float64(ramp) * float64(i) / float64(n))
+	if !c.pause(ctx, ramp-time.Duration(c.clock.now())) {
+		return
 	}
 	first, failures := true, 0
 	for ctx.Err() == nil {
@@ -104,6 +107,7 @@ func (c *campaign) stream(ctx, requests context.Context, i int) {
 			case <-c.control.stop:
 			case <-ctx.Done():
 			}
+			c.pause(ctx, ramp)
 			continue
 		}
 		first = false
