@@ -32,9 +32,10 @@ type transcript struct {
 	malformed    int64
 	fault        Outcome
 	text         string
+	scanner      stream.Scanner
 }
 
-func (t *transcript) reset() { *t = transcript{times: t.times[:0]} }
+func (t *transcript) reset() { *t = transcript{times: t.times[:0], scanner: t.scanner} }
 
 // over reports that nothing more is expected but the end of the body.
 func (t *transcript) over() bool { return t.done || t.fault != "" }
@@ -59,8 +60,8 @@ func (t *transcript) event(ev stream.Event, at int64) {
 		return // a heartbeat of some relays
 	}
 	t.events++
-	kind := stream.Scan(ev.Data)
-	if kind&^stream.Visible == stream.Choices|stream.Token {
+	kind := t.scanner.Scan(ev.Data)
+	if kind.Plain() {
 		t.token(kind, at)
 		t.seen |= 1
 		return

@@ -37,8 +37,14 @@ const maxDepth = 32
 // Scan looks once at the bytes of a chunk. For valid JSON without Odd its
 // answer is that of a full parser; for other input it is merely safe.
 func Scan(b []byte) Kind {
+	kind, _, _ := scan(b)
+	return kind
+}
+
+// scan is Scan; b[from:to] is the last string that made the chunk a Token, and
+// both are 0 without one.
+func scan(b []byte) (kind Kind, from, to int) {
 	var where [maxDepth]uint8
-	var kind Kind
 	depth, key := 0, noKey
 	where[0] = inRoot
 	for i := 0; i < len(b); {
@@ -46,14 +52,14 @@ func Scan(b []byte) Kind {
 		case '"':
 			end, escaped := stringEnd(b, i+1)
 			if end < 0 || depth == 0 {
-				return Odd
+				return Odd, 0, 0
 			}
-			text := b[i+1 : end]
+			start, text := i+1, b[i+1:end]
 			i = skipSpace(b, end+1)
 			if i < len(b) && b[i] == ':' {
 				if key = noKey; where[depth] != inOther {
 					if escaped {
-						return Odd
+						return Odd, 0, 0
 					}
 					key = keyOf(where[depth], text)
 				}
@@ -61,13 +67,17 @@ func Scan(b []byte) Kind {
 				continue
 			}
 			if escaped && key == keyObject {
-				return Odd
+				return Odd, 0, 0
 			}
-			kind |= stringValue(key, text)
+			k := stringValue(key, text)
+			if k&Token != 0 {
+				from, to = start, end
+			}
+			kind |= k
 			key = noKey
 		case '{', '[':
 			if depth+1 == maxDepth || depth == 0 && c == '[' {
-				return Odd
+				return Odd, 0, 0
 			}
 			i = skipSpace(b, i+1)
 			inside, k := opened(where[depth], key, c, i < len(b) && b[i] != c+2) // '[' and ']', '{' and '}' are two apart
@@ -77,13 +87,13 @@ func Scan(b []byte) Kind {
 			key = noKey
 		case '}', ']':
 			if depth--; depth < 0 {
-				return Odd
+				return Odd, 0, 0
 			}
 			if depth == 0 {
 				if skipSpace(b, i+1) != len(b) {
-					return Odd
+					return Odd, 0, 0
 				}
-				return kind
+				return kind, from, to
 			}
 			key = noKey
 			i++
@@ -91,14 +101,14 @@ func Scan(b []byte) Kind {
 			i++
 		default:
 			if depth == 0 {
-				return Odd
+				return Odd, 0, 0
 			}
 			kind |= literalValue(key, b[i:])
 			key = noKey
 			i++
 		}
 	}
-	return Odd
+	return Odd, 0, 0
 }
 
 func skipSpace(b []byte, i int) int {
