@@ -10,8 +10,9 @@ type Outcome string
 // first fault of the stream decides; a limit of our own beats what it caused.
 const (
 	// OK: status 200, an event stream without an error, complete (it said
-	// [DONE], or every choice had its finish_reason and usage came before a
-	// clean end), with a positive usage.completion_tokens.
+	// [DONE], or at a clean end every choice had its finish_reason or, where
+	// none is ever sent, the last chunk was the usage), with a positive
+	// usage.completion_tokens.
 	OK Outcome = "ok"
 	// Truncated: the stream ended, or its connection broke, before it was
 	// complete.

@@ -25,16 +25,16 @@ type bin struct {
 // shard collects from its workers, once a request: nothing is shared, locked
 // or allocated a token.
 type shard struct {
-	mu       sync.Mutex
-	gaps     *hdr.Histogram // between token-bearing chunks of measured OK requests
-	lags     *hdr.Histogram // user minus kernel time of measured requests' reads
-	maxLag   int64
-	clamped  int64 // values above the histograms' range
-	bins     []bin
-	events   int64
-	reads    int64
-	kernel   int64
-	deformed int64
+	mu      sync.Mutex
+	gaps    *hdr.Histogram // between token-bearing chunks of measured OK requests
+	lags    *hdr.Histogram // user minus kernel time of measured requests' reads
+	maxLag  int64
+	clamped int64 // values above the histograms' range
+	bins    []bin
+	events  int64
+	reads   int64
+	kernel  int64
+	odd     notes
 	// lastToken is read by the watch for silence while requests run.
 	lastToken atomic.Int64
 }
@@ -51,7 +51,7 @@ func (s *shard) add(e *exchange, m *sample) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spread(e.script.times, m)
-	s.deformed += e.script.malformed
+	s.odd.add(e.script.notes(m.outcome))
 	if m.phase != measured {
 		return
 	}
@@ -115,7 +115,7 @@ func (s *shard) merge(o *shard) {
 	s.events += o.events
 	s.reads += o.reads
 	s.kernel += o.kernel
-	s.deformed += o.deformed
+	s.odd.add(o.odd)
 	for i, b := range o.bins {
 		mine := s.at(int64(i) * binWidth)
 		mine.tokens += b.tokens

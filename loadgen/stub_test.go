@@ -73,14 +73,20 @@ func answer(status int, header http.Header, parts ...part) roundTrip {
 // with the arrival times of token-bearing chunks.
 func send(t *testing.T, rt http.RoundTripper, secret string) (reply, []int64) {
 	t.Helper()
+	e, r := exchanged(t, rt, secret)
+	return r, e.script.times
+}
+
+// exchanged is send, for what else is kept of a request.
+func exchanged(t *testing.T, rt http.RoundTripper, secret string) (*exchange, reply) {
+	t.Helper()
 	cfg := Config{APIKey: secret, Limits: Limits{}.withDefaults(1)}
 	c, err := newClient(&cfg, "http://engine", &clock{start: time.Now()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := newExchange(t.Context(), c, rt)
-	r := e.do([]byte(`{}`))
-	return r, e.script.times
+	return e, e.do([]byte(`{}`))
 }
 
 // chat is a chunk with content, as D(x) in the captures' notes.

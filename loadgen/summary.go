@@ -205,9 +205,7 @@ func oddities(good []sample, s *shard) []string {
 	if 2*bursts > len(good) {
 		out = append(out, fmt.Sprintf("%d of %d answers came in one burst: something buffers the stream, TTFT and ITL are not the engine's", bursts, len(good)))
 	}
-	if s.deformed > 0 {
-		out = append(out, fmt.Sprintf("%d events were comments wrapped as data and were skipped", s.deformed))
-	}
+	out = append(out, s.odd.warnings()...)
 	if s.clamped > 0 {
 		out = append(out, fmt.Sprintf("%d gaps or lags above one hour were counted as one hour", s.clamped))
 	}

@@ -157,7 +157,7 @@ func TestMergeEqualsOne(t *testing.T) {
 	one := record(rand.New(rand.NewPCG(5, 6)), []*shard{newShard()})
 	many := record(rand.New(rand.NewPCG(5, 6)), []*shard{newShard(), newShard(), newShard()})
 	if !one.gaps.Equals(many.gaps) || !one.lags.Equals(many.lags) || one.events != many.events || one.reads != many.reads ||
-		one.maxLag != many.maxLag || one.clamped != many.clamped || one.deformed != many.deformed || one.kernel != many.kernel || len(one.bins) != len(many.bins) {
+		one.maxLag != many.maxLag || one.clamped != many.clamped || one.odd != many.odd || one.kernel != many.kernel || len(one.bins) != len(many.bins) {
 		t.Errorf("merged shards differ from one shard")
 	}
 	for i := range one.bins {

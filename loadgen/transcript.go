@@ -27,7 +27,8 @@ type transcript struct {
 	usage, loose stream.Tokens
 	hasUsage     bool
 	looseCount   int
-	usageFell    bool // a later count of the same choice was below an earlier one
+	looseAt      int64 // the event that brought the last of them
+	usageFell    bool  // a later count of the same choice was below an earlier one
 	serverTTFT   time.Duration
 	malformed    int64
 	fault        Outcome
@@ -92,7 +93,7 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 	}
 	c, err := stream.Decode(ev.Data)
 	if err != nil {
-		t.notJSON(ev)
+		t.unreadable(ev, err)
 		return
 	}
 	if c.Failed() {
@@ -127,14 +128,15 @@ func (t *transcript) count(c stream.Chunk) {
 	t.usage, t.hasUsage = c.Usage, true
 	if alone {
 		t.looseCount++
+		t.looseAt = t.events
 		t.loose = t.loose.Plus(c.Usage)
 	}
 }
 
 func indexBit(i int) uint64 { return 1 << uint(min(max(i, 0), 63)) }
 
-// notJSON judges a payload that no parser takes.
-func (t *transcript) notJSON(ev stream.Event) {
+// unreadable judges a payload that is no chunk.
+func (t *transcript) unreadable(ev stream.Event, err error) {
 	data := strings.TrimSpace(string(ev.Data[:min(len(ev.Data), 4*maxText)]))
 	lower := strings.ToLower(data)
 	switch {
@@ -145,7 +147,7 @@ func (t *transcript) notJSON(ev stream.Event) {
 	case ev.AtEnd:
 		t.fail(Truncated, "the stream ended inside a chunk")
 	default:
-		t.fail(Protocol, "a chunk is not JSON: "+data)
+		t.fail(Protocol, "a chunk cannot be read: "+data+": "+err.Error())
 	}
 }
 
@@ -174,16 +176,20 @@ func (t *transcript) tokens() stream.Tokens {
 
 // end judges the stream after its source ended with err. Neither a status nor
 // [DONE] makes a success: that needs usage, no error on the way, and a sign
-// that the answer was complete.
+// that the answer was complete. A server that sends neither [DONE] nor a
+// finish_reason gives that sign by its usage, which it knows only at the end.
 func (t *transcript) end(err error) (Outcome, string) {
-	complete := t.done || errors.Is(err, io.EOF) && t.hasUsage && t.finished != 0 && t.finished == t.seen
+	whole := errors.Is(err, io.EOF)
+	finished := t.finished != 0 && t.finished == t.seen
+	counted := t.finished == 0 && t.looseCount > 0 && t.looseAt == t.events
+	complete := t.done || whole && (finished || counted)
 	switch {
 	case t.fault != "":
 		return t.fault, t.text
 	case errors.Is(err, stream.ErrTooLong):
 		return Protocol, err.Error()
-	case !complete && errors.Is(err, io.EOF):
-		return Truncated, "the stream ended without [DONE], or a finish_reason and usage"
+	case !complete && whole:
+		return Truncated, "the stream ended without [DONE], a finish_reason of each choice, or usage at its end"
 	case !complete:
 		return Truncated, "the connection broke inside the stream: " + err.Error()
 	case !t.hasUsage:
