@@ -130,6 +130,9 @@ func (c *Config) check() (base string, err error) {
 	case c.Workload == nil:
 		return "", badInput("a run needs a workload")
 	}
+	if err := c.checkNetwork(base); err != nil {
+		return "", err
+	}
 	if c.Dial == nil {
 		return base, CheckStreams(c.Concurrency)
 	}

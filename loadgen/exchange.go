@@ -26,39 +26,30 @@ const (
 )
 
 var (
-	errRequestTimeout = errors.New("the request timeout passed")
-	errDrainTimeout   = errors.New("the drain timeout passed with the request in flight")
-	errTail           = errors.New("the server did not end its answer")
+	errDrainTimeout = errors.New("the drain timeout passed with the request in flight")
+	errTail         = errors.New("the server did not end its answer")
 )
 
 // client sends requests of one run; the exchanges of its workers share it.
 type client struct {
 	template *http.Request
-	secret   string
-	timeout  time.Duration
+	secrets  []string
+	limits   Limits
 	clock    *clock
 }
 
 func newClient(cfg *Config, base string, run *clock) (*client, error) {
-	req, err := http.NewRequest(http.MethodPost, base+"/v1/chat/completions", nil)
+	req, err := http.NewRequest(http.MethodPost, base+cfg.Endpoint.path(), nil)
 	if err != nil {
 		return nil, badInput("the target is not a URL: write http://HOST:PORT or https://HOST[/BASE]")
 	}
-	req.Header = requestHeader(cfg.APIKey)
-	return &client{template: req, secret: cfg.APIKey, timeout: cfg.Limits.RequestTimeout, clock: run}, nil
-}
-
-func requestHeader(key string) http.Header {
-	h := http.Header{
-		"Content-Type":    {"application/json"},
-		"Accept":          {"text/event-stream"},
-		"Accept-Encoding": {"identity"},
-		"User-Agent":      {"perfsweep"},
+	req.Header = cfg.header()
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "text/event-stream")
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
 	}
-	if key != "" {
-		h.Set("Authorization", "Bearer "+key)
-	}
-	return h
+	return &client{template: req, secrets: cfg.secrets(), limits: cfg.Limits, clock: run}, nil
 }
 
 // reply is what one exchange measured.
@@ -85,6 +76,7 @@ type exchange struct {
 	at     int64         // arrival of the last read
 	marks  marks         // of the request in progress
 	heard  *atomic.Int64 // when set, told of the last token's arrival
+	limit  *deadlines    // of the request in flight
 	// Evidence about this side, kept a request.
 	lags       []int64
 	chunks     []time.Duration // lent to Config.OnRequest
@@ -102,8 +94,9 @@ func newExchange(ctx context.Context, c *client, transport http.RoundTripper) *e
 
 // do sends one body and reads the answer to its end.
 func (e *exchange) do(body []byte) reply {
-	ctx, cancel := context.WithTimeoutCause(e.ctx, e.timeout, errRequestTimeout)
-	defer cancel()
+	ctx, limit := e.limits.begin(e.ctx, e.clock)
+	defer limit.end()
+	e.limit = limit
 	e.script.reset()
 	e.lags, e.eventReads = e.lags[:0], 0
 	e.conn, e.fresh = nil, false
@@ -125,10 +118,10 @@ func (e *exchange) do(body []byte) reply {
 		}
 		e.arrived() // the head
 		e.marks.headers = e.at
-		r.outcome, r.text = e.answer(ctx, cancel, resp)
+		r.outcome, r.text = e.answer(ctx, resp)
 		_ = resp.Body.Close() // an unread rest only costs the connection
 	}
-	r.text = cleanText(r.text, e.secret)
+	r.text = cleanText(r.text, e.secrets...)
 	r.marks = e.marks
 	if r.outcome != OK || r.end == 0 {
 		r.end = e.clock.now()
@@ -152,6 +145,7 @@ func (e *exchange) Read(p []byte) (int, error) {
 	e.budget -= int64(n)
 	if n > 0 {
 		e.arrived()
+		e.limit.heard.Store(e.at)
 	}
 	return n, err
 }
@@ -179,7 +173,7 @@ func (e *exchange) arrived() {
 }
 
 // consume reads the stream to the end of its body.
-func (e *exchange) consume(cancel context.CancelFunc) error {
+func (e *exchange) consume() error {
 	e.reader.Reset(e)
 	var tail *time.Timer
 	for {
@@ -198,13 +192,17 @@ func (e *exchange) consume(cancel context.CancelFunc) error {
 			e.marks.end = e.at
 		}
 		// An error may be followed by usage, which counts in the totals.
+		before := len(e.script.times)
 		e.script.event(ev, e.at)
+		if before == 0 && len(e.script.times) > 0 {
+			e.limit.firstToken()
+		}
 		if n := len(e.script.times); e.heard != nil && n > 0 {
 			e.heard.Store(e.script.times[n-1])
 		}
 		if tail == nil && e.script.over() {
 			e.budget = tailBytes
-			tail = time.AfterFunc(tailTime, cancel)
+			tail = time.AfterFunc(tailTime, e.limit.giveUp)
 		}
 	}
 }
@@ -214,7 +212,8 @@ func byCause(ctx context.Context, o Outcome, text string) (Outcome, string) {
 	switch cause := context.Cause(ctx); {
 	case cause == nil:
 		return o, text
-	case errors.Is(cause, errRequestTimeout), errors.Is(cause, errDrainTimeout):
+	case errors.Is(cause, errRequestTimeout), errors.Is(cause, errDrainTimeout),
+		errors.Is(cause, errFirstTokenTimeout), errors.Is(cause, errIdleTimeout):
 		return Timeout, cause.Error()
 	}
 	return Cancelled, "the run was cancelled with the request in flight"
@@ -234,18 +233,18 @@ func sendFailure(err error) (Outcome, string) {
 }
 
 // answer judges a response and reads it.
-func (e *exchange) answer(ctx context.Context, cancel context.CancelFunc, resp *http.Response) (Outcome, string) {
+func (e *exchange) answer(ctx context.Context, resp *http.Response) (Outcome, string) {
 	e.body, e.budget = resp.Body, math.MaxInt64
 	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	coding := resp.Header.Get("Content-Encoding")
 	if resp.StatusCode == http.StatusOK && media == "text/event-stream" && (coding == "" || coding == "identity") {
-		o, text := e.script.end(e.consume(cancel))
+		o, text := e.script.end(e.consume())
 		if o == Truncated {
 			return byCause(ctx, o, text)
 		}
 		return o, text
 	}
-	stop := time.AfterFunc(tailTime, cancel)
+	stop := time.AfterFunc(tailTime, e.limit.giveUp)
 	defer stop.Stop()
 	whole, _ := io.ReadAll(io.LimitReader(e, maxBody)) // what came is enough to quote
 	words := string(whole)

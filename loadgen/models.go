@@ -22,18 +22,16 @@ type noListError struct{ text string }
 
 func (e *noListError) Error() string { return e.text }
 
-// bounded is the HTTP side of go-openai: our transport, no redirects, and a
-// body that ends.
+// bounded is the HTTP side of go-openai: our transport and headers, no
+// redirects, and a body that ends.
 type bounded struct {
 	t      http.RoundTripper
-	secret string
+	header http.Header
 	status int // of the last answer, 0 without one
 }
 
 func (b *bounded) Do(r *http.Request) (*http.Response, error) {
-	if b.secret == "" {
-		r.Header.Del("Authorization") // go-openai sends an empty bearer token
-	}
+	adopt(r, b.header)
 	resp, err := b.t.RoundTrip(r)
 	if err != nil {
 		return nil, err
@@ -46,22 +44,33 @@ func (b *bounded) Do(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// adopt gives a request of another library our headers.
+func adopt(r *http.Request, header http.Header) {
+	r.Header.Del("Authorization") // go-openai sends an empty bearer token
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if host := header.Get("Host"); host != "" {
+		r.Host = host
+	}
+}
+
 // listModels asks for /v1/models.
 func listModels(ctx context.Context, cfg *Config, base string, t http.RoundTripper) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
 	config := openai.DefaultConfig(cfg.APIKey)
 	config.BaseURL = base + "/v1"
-	answer := &bounded{t: t, secret: cfg.APIKey}
+	answer := &bounded{t: t, header: cfg.header()}
 	config.HTTPClient = answer
 	list, err := openai.NewClientWithConfig(config).ListModels(ctx)
 	if err != nil {
-		return nil, modelsFailure(err, base, cfg.APIKey, answer.status)
+		return nil, modelsFailure(err, base, cfg.secrets(), answer.status)
 	}
 	var names []string
 	odd, unusable := "", false
 	for _, m := range list.Models {
-		switch clean := cleanText(m.ID, cfg.APIKey); {
+		switch clean := cleanText(m.ID, cfg.secrets()...); {
 		case m.ID == "":
 		case clean != m.ID: // no request could ask for it, no report show it
 			odd, unusable = clean, true
@@ -85,8 +94,8 @@ func listed(models []string) string {
 	return strings.Join(models, ", ")
 }
 
-func modelsFailure(err error, base, secret string, answered int) error {
-	text := cleanText(err.Error(), secret)
+func modelsFailure(err error, base string, secrets []string, answered int) error {
+	text := cleanText(err.Error(), secrets...)
 	status := 0
 	var api *openai.APIError
 	var request *openai.RequestError

@@ -28,18 +28,25 @@ const (
 // Network says how the endpoint is reached beyond its URL. The zero value is
 // HTTP/1.1 over TCP with the system's certificates and no proxy.
 type Network struct {
-	// CAFile holds PEM certificates trusted instead of the system's; CertFile
-	// and KeyFile are the client's own.
+	// CAFile holds PEM certificates trusted beside the system's (SSL_CERT_FILE
+	// replaces those); CertFile and KeyFile are the client's own.
 	CAFile, CertFile, KeyFile string
-	// UnixSocket is the path of the socket that takes the URL's place.
+	// UnixSocket is the path of the socket that takes the place of the URL's
+	// host and port. It has neither kernel timestamps nor TCP_QUICKACK.
 	UnixSocket string
 	// ProxyFromEnvironment honours HTTPS_PROXY and its kin, which are ignored
 	// otherwise: a proxy is a measurement of the proxy.
 	ProxyFromEnvironment bool
-	// HTTP2 asks for HTTP/2 (with prior knowledge on http URLs).
+	// HTTP2 demands HTTP/2: by ALPN on https, with prior knowledge on http.
+	// Every stream still has a connection of its own, so that no answer waits
+	// behind another's bytes, no limit of streams a connection queues requests
+	// here, and receive times stay those of one answer. Another goroutine reads
+	// the frames: when it is ahead, an event takes the time of a later read, at
+	// the latest the time at which this side saw it.
 	HTTP2 bool
 	// Header and Body are added to every request; neither replaces what the
-	// generator itself must set.
+	// generator itself must set. Body may give temperature and ignore_eos
+	// other values. Header values are treated as secrets.
 	Header map[string]string
 	Body   map[string]json.RawMessage
 }

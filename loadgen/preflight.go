@@ -2,12 +2,12 @@ package loadgen
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // Preflight is what was learned of an endpoint before any load.
@@ -53,15 +53,22 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return Preflight{}, err
 	}
-	if strings.ContainsFunc(cfg.APIKey, unicode.IsControl) {
-		return Preflight{}, badInput("the API key holds a control character, such as a line end: look at where it comes from")
+	if err := cfg.checkNetwork(base); err != nil {
+		return Preflight{}, err
+	}
+	link, err := cfg.link(base)
+	if err != nil {
+		return Preflight{}, err
 	}
 	cfg.Limits = Limits{RequestTimeout: probeTimeout}
 	run := &clock{start: time.Now()}
-	transport := newTransport(&cfg, run, &netStats{}, preflightConnectTimeout)
+	transport := newTransport(link, run, &netStats{}, preflightConnectTimeout)
 	defer transport.CloseIdleConnections()
 
 	p := Preflight{WordsPerToken: 1, OutputLimitField: modernLimit}
+	if cfg.Endpoint == Completions {
+		p.OutputLimitField = legacyLimit // this API never had the other
+	}
 	if err := p.chooseModel(ctx, &cfg, base, transport); err != nil {
 		return p, err
 	}
@@ -73,7 +80,7 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return p, err
 	}
-	probe := &prober{p: &p, w: w, e: newExchange(ctx, client, transport)}
+	probe := &prober{p: &p, w: w, e: newExchange(ctx, client, transport), endpoint: cfg.Endpoint, extra: cfg.Network.Body}
 	if err := probe.warm(); err != nil {
 		return p, err
 	}
@@ -120,6 +127,9 @@ type prober struct {
 	p *Preflight
 	w *Workload
 	e *exchange
+	// What every body has beside the prompt.
+	endpoint Endpoint
+	extra    map[string]json.RawMessage
 	// Words and prompt tokens of answered probes with prompts of our making.
 	words, tokens []float64
 }
@@ -183,7 +193,7 @@ func (pr *prober) send(i int) (reply, error) {
 }
 
 func (pr *prober) try(i int) (r reply, words, asked int) {
-	b := pr.w.bodies(pr.p.Model)
+	b := pr.w.bodies(bodyShape{pr.p.Model, pr.endpoint, pr.extra})
 	number := probeNumber + uint64(i)
 	var body []byte
 	if pr.w.spec.Name == FromFile {

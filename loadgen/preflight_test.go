@@ -205,7 +205,7 @@ func TestPreflightServersWithLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if body, _ := w.bodies("m").body(0); parsed(t, body)["max_tokens"] != 128.0 || parsed(t, body)["max_completion_tokens"] != nil {
+			if body, _ := w.bodies(bodyShape{model: "m"}).body(0); parsed(t, body)["max_tokens"] != 128.0 || parsed(t, body)["max_completion_tokens"] != nil {
 				t.Errorf("%s: %s", legacy, body)
 			}
 		})

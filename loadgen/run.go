@@ -26,6 +26,10 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	}
 	cfg.Limits = cfg.Limits.withDefaults(cfg.Concurrency)
 	run := &clock{start: time.Now()}
+	link, err := cfg.link(base)
+	if err != nil {
+		return Result{}, err
+	}
 	client, err := newClient(&cfg, base, run)
 	if err != nil {
 		return Result{}, err
@@ -33,8 +37,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	requests, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &campaign{
-		cfg: cfg, clock: run, net: &netStats{}, control: newControl(&cfg, run), client: client,
-		errors: map[Outcome][]string{}, cancel: cancel, bodies: cfg.Workload.bodies(cfg.Model),
+		cfg: cfg, clock: run, net: &netStats{}, control: newControl(&cfg, run), client: client, link: link,
+		errors: map[Outcome][]string{}, cancel: cancel,
+		bodies: cfg.Workload.bodies(bodyShape{cfg.Model, cfg.Endpoint, cfg.Network.Body}),
 	}
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -49,6 +54,7 @@ type campaign struct {
 	net     *netStats
 	control *control
 	client  *client
+	link    *link
 	bodies  *bodies
 	cancel  context.CancelCauseFunc
 	shards  []*shard
@@ -81,7 +87,7 @@ func (c *campaign) hold(ctx, requests context.Context) {
 func (c *campaign) stream(ctx, requests context.Context, i int) {
 	n := c.cfg.Concurrency
 	s := c.shards[i%len(c.shards)]
-	transport := newTransport(&c.cfg, c.clock, c.net, loadConnectTimeout)
+	transport := newTransport(c.link, c.clock, c.net, loadConnectTimeout)
 	defer transport.CloseIdleConnections()
 	e := newExchange(requests, c.client, transport)
 	perStream := c.cfg.Limits.MinRequests/int64(n) + 8

@@ -14,11 +14,13 @@ const (
 )
 
 // cleanText makes server text fit for a log: no secret, no control
-// characters nor such as reorder what follows, bounded. The secret goes first, so that no cut leaves a part of
-// it.
-func cleanText(s, secret string) string {
-	if secret != "" {
-		s = strings.ReplaceAll(s, secret, "[redacted]")
+// characters nor such as reorder what follows, bounded. The secrets go first, so that no cut leaves a part
+// of one.
+func cleanText(s string, secrets ...string) string {
+	for _, secret := range secrets {
+		if secret != "" {
+			s = strings.ReplaceAll(s, secret, "[redacted]")
+		}
 	}
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == '\u2028' || r == '\u2029' || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r) {

@@ -12,33 +12,45 @@ const (
 	// serial work on either side.
 	loadConnectTimeout      = 10 * time.Second
 	preflightConnectTimeout = 2 * time.Second
+	// maxHead bounds the head of an answer; engines send a few hundred bytes.
+	maxHead = 256 << 10
 )
 
-// newTransport makes the HTTP side of one stream. It must add nothing of its
-// own to what is measured: one HTTP/1.1 connection (HTTP/2 would queue streams
-// behind each other), no pool to wait for, no compression that holds tokens
-// back, no proxy from the environment. Redirects are never
-// followed, because nothing above it follows them.
-func newTransport(cfg *Config, run *clock, stats *netStats, connectTimeout time.Duration) *http.Transport {
-	dial := (&net.Dialer{}).DialContext
-	if cfg.Dial != nil {
-		dial = cfg.Dial
+type dialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// dialer is Dial, a dialler of the one Unix socket, or TCP.
+func (c *Config) dialer() dialFunc {
+	var d net.Dialer
+	switch path := c.Network.UnixSocket; {
+	case c.Dial != nil:
+		return c.Dial
+	case path != "":
+		return func(ctx context.Context, _, _ string) (net.Conn, error) { return d.DialContext(ctx, "unix", path) }
 	}
-	var protocols http.Protocols
-	protocols.SetHTTP1(true)
+	return d.DialContext
+}
+
+// newTransport makes the HTTP side of one stream. It must add nothing of its
+// own to what is measured: one connection, no pool to wait for, no compression
+// that holds tokens back, no proxy and no HTTP/2 unless asked for. Redirects
+// are never followed, because nothing above it follows them.
+func newTransport(l *link, run *clock, stats *netStats, connectTimeout time.Duration) *http.Transport {
 	return &http.Transport{
-		Protocols:           &protocols,
-		MaxIdleConnsPerHost: 1,
-		DisableCompression:  true,
-		TLSHandshakeTimeout: loadConnectTimeout,
+		Protocols:              &l.protocols,
+		MaxIdleConnsPerHost:    1,
+		DisableCompression:     true,
+		TLSHandshakeTimeout:    loadConnectTimeout,
+		TLSClientConfig:        l.tls,
+		Proxy:                  l.proxy,
+		MaxResponseHeaderBytes: maxHead,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 			defer cancel()
-			c, from, end, err := stats.dialTimed(run, func() (net.Conn, error) { return dial(ctx, network, addr) })
+			c, from, end, err := stats.dialTimed(run, func() (net.Conn, error) { return l.dial(ctx, network, addr) })
 			switch {
 			case err != nil:
 				return nil, err
-			case cfg.Dial != nil:
+			case l.raw:
 				c = &stampConn{Conn: c, clock: run, stats: stats}
 			default:
 				c = newConn(c, run, stats)

@@ -161,15 +161,31 @@ type bodies struct {
 	head, tail []byte
 }
 
-func (w *Workload) bodies(model string) *bodies {
-	name, _ := json.Marshal(model) // a string always marshals
+// bodyShape is what the requests of a run have in common beside the workload.
+type bodyShape struct {
+	model    string
+	endpoint Endpoint
+	extra    map[string]json.RawMessage // checked by Network.check
+}
+
+func (w *Workload) bodies(shape bodyShape) *bodies {
+	name, _ := json.Marshal(shape.model) // a string always marshals
 	b := &bodies{w: w}
-	b.head = bytes.Join([][]byte{[]byte(`{"model":`), name, []byte(`,"messages":[{"role":"user","content":`)}, nil)
-	tail := `}],"stream":true,"stream_options":{"include_usage":true},"temperature":0,`
-	if w.spec.IgnoreEOS {
-		tail += `"ignore_eos":true,`
+	before, after, limit := `,"messages":[{"role":"user","content":`, `}]`, w.limitField
+	if shape.endpoint == Completions {
+		// This API never had the modern name of the limit.
+		before, after, limit = `,"prompt":`, ``, legacyLimit
 	}
-	b.tail = []byte(tail + `"` + w.limitField + `":`)
+	b.head = bytes.Join([][]byte{[]byte(`{"model":`), name, []byte(before)}, nil)
+	tail := []byte(after + `,"stream":true,"stream_options":{"include_usage":true},`)
+	if shape.extra["temperature"] == nil {
+		tail = append(tail, `"temperature":0,`...)
+	}
+	if w.spec.IgnoreEOS && shape.extra["ignore_eos"] == nil {
+		tail = append(tail, `"ignore_eos":true,`...)
+	}
+	tail = appendFields(tail, shape.extra)
+	b.tail = append(tail, `"`+limit+`":`...)
 	return b
 }
 

@@ -44,7 +44,7 @@ func TestBodyLikeAIPerf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, asked := workload(t, spec).bodies("mock").body(0)
+	body, asked := workload(t, spec).bodies(bodyShape{model: "mock"}).body(0)
 	got, want := parsed(t, body), in.Data[0].Payloads[0]
 	if n, m := len(strings.Fields(prompt(got))), len(strings.Fields(prompt(want))); n != m || asked != 128 {
 		t.Errorf("%d words, AIPerf has %d; %d tokens asked for", n, m, asked)
@@ -61,10 +61,10 @@ func TestBodyLikeAIPerf(t *testing.T) {
 // generators change nothing.
 func TestRequestIsAFunctionOfItsNumber(t *testing.T) {
 	spec := WorkloadSpec{Name: Synthetic, ISL: 50, ISLStddev: 10, OSL: 30, OSLStddev: 10, Seed: 7, IgnoreEOS: true}
-	a, b := workload(t, spec).bodies("m"), workload(t, spec).bodies("m")
+	a, b := workload(t, spec).bodies(bodyShape{model: "m"}), workload(t, spec).bodies(bodyShape{model: "m"})
 	other := spec
 	other.Seed = 8
-	c := workload(t, other).bodies("m")
+	c := workload(t, other).bodies(bodyShape{model: "m"})
 	var first []string
 	for i := range uint64(100) {
 		body, _ := a.body(i)
@@ -110,7 +110,7 @@ func TestPromptsDiffer(t *testing.T) {
 }
 
 func TestPool(t *testing.T) {
-	w := workload(t, WorkloadSpec{Name: AICR, ISL: 128, OSL: 128, Pool: 100, Seed: 100}).bodies("m")
+	w := workload(t, WorkloadSpec{Name: AICR, ISL: 128, OSL: 128, Pool: 100, Seed: 100}).bodies(bodyShape{model: "m"})
 	seen := map[string]int{}
 	for i := range uint64(1000) {
 		body, _ := w.body(i)
@@ -197,7 +197,7 @@ func TestFileWorkload(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := w.bodies("m")
+	b := w.bodies(bodyShape{model: "m"})
 	for i, want := range []struct {
 		prompt string
 		limit  int
