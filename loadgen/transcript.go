@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"strings"
@@ -57,12 +58,9 @@ func (t *transcript) event(ev stream.Event, at int64) {
 		t.fail(InBand, errorEventText(ev))
 		return
 	}
-	if len(ev.Data) == 0 {
-		return // a heartbeat of some relays
-	}
-	t.events++
 	kind := t.scanner.Scan(ev.Data)
 	if kind.Plain() {
+		t.events++
 		t.token(kind, at)
 		t.seen |= 1
 		return
@@ -83,7 +81,12 @@ func (t *transcript) token(kind stream.Kind, at int64) {
 
 // special handles everything but a plain token: once or twice a stream.
 func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
-	if string(ev.Data) == "[DONE]" {
+	data := bytes.TrimSpace(ev.Data)
+	if len(data) == 0 {
+		return // a heartbeat of some relays
+	}
+	t.events++
+	if string(data) == "[DONE]" {
 		t.done = true
 		return
 	}
