@@ -36,6 +36,7 @@ var mayImport = map[string][]string{
 	"cmd/perfsweep":                 everything,
 	"test/cicount":                  nil,
 	"test/dynamo":                   nil,
+	"test/engines":                  nil,
 	"test/internal/live":            nil,
 	"test/structure":                nil,
 }
