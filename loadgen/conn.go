@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -57,6 +58,17 @@ type stampConn struct {
 	wrote atomic.Int64
 	// When the connection was dialled and when it stood, before any TLS.
 	dialFrom, dialEnd int64
+	gone              chan struct{} // closed with the connection; may be nil
+	once              sync.Once
+}
+
+// Close also tells who waits for it: HTTP closes a connection that its server
+// has closed.
+func (c *stampConn) Close() error {
+	if c.gone != nil {
+		c.once.Do(func() { close(c.gone) })
+	}
+	return c.Conn.Close()
 }
 
 // stamp notes a read that returned now; kernel is the wall-clock time at which

@@ -77,6 +77,9 @@ type exchange struct {
 	marks  marks         // of the request in progress
 	heard  *atomic.Int64 // when set, told of the last token's arrival
 	limit  *deadlines    // of the request in flight
+	// farewell says that the connection was to end with the last answer: its
+	// head said so, or this side gave up on it.
+	farewell bool
 	// Evidence about this side, kept a request.
 	lags       []int64
 	chunks     []time.Duration // lent to Config.OnRequest
@@ -119,6 +122,7 @@ func (e *exchange) do(body []byte) reply {
 		e.arrived() // the head
 		e.marks.headers = e.at
 		r.outcome, r.text = e.answer(ctx, resp)
+		e.farewell = resp.Close || ctx.Err() != nil
 		_ = resp.Body.Close() // an unread rest only costs the connection
 	}
 	r.text = cleanText(r.text, e.secrets...)

@@ -14,6 +14,7 @@ import (
 type link struct {
 	dial      dialFunc
 	raw       bool // dial gives no sockets of the kernel
+	once      bool // a connection carries one request
 	tls       *tls.Config
 	proxy     func(*http.Request) (*url.URL, error)
 	protocols http.Protocols

@@ -23,6 +23,9 @@ type Preflight struct {
 	// limit: max_completion_tokens, or max_tokens where it refused or ignored
 	// the former.
 	OutputLimitField string `json:"output_limit_field"`
+	// HangsUp says that the server closes the connection after each answer
+	// without announcing it.
+	HangsUp bool `json:"hangs_up,omitempty"`
 	// Token totals of the probes, so that the campaign's total can be compared
 	// with the server's own counter.
 	OutputTokens int64 `json:"output_tokens"`
@@ -182,6 +185,7 @@ func (pr *prober) send(i int) (reply, error) {
 	if r.outcome != OK {
 		return r, probeFailure(r)
 	}
+	pr.learnHangUp()
 	if r.tokens.Completion > int64(asked) {
 		return r, fmt.Errorf("the server gave %d output tokens where %d were the limit: it honours neither %s nor %s", r.tokens.Completion, asked, modernLimit, legacyLimit)
 	}

@@ -9,6 +9,7 @@ func (c *campaign) tell(e *exchange, m *sample, text string, number uint64, stre
 	}
 	r := m.request()
 	r.Number, r.Stream, r.Error = number, stream, text
+	r.FinishReason, r.ServerTTFT = cleanText(e.script.finishReason), e.script.serverTTFT
 	e.chunks = e.chunks[:0]
 	for _, at := range e.script.times {
 		e.chunks = append(e.chunks, time.Duration(at))

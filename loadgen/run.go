@@ -34,6 +34,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	link.once = cfg.Workload.hangsUp
 	requests, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	c := &campaign{

@@ -38,6 +38,7 @@ func newTransport(l *link, run *clock, stats *netStats, connectTimeout time.Dura
 	return &http.Transport{
 		Protocols:              &l.protocols,
 		MaxIdleConnsPerHost:    1,
+		DisableKeepAlives:      l.once,
 		DisableCompression:     true,
 		TLSHandshakeTimeout:    loadConnectTimeout,
 		TLSClientConfig:        l.tls,
@@ -56,7 +57,7 @@ func newTransport(l *link, run *clock, stats *netStats, connectTimeout time.Dura
 				c = newConn(c, run, stats)
 			}
 			s := stamped(c)
-			s.dialFrom, s.dialEnd = from, end
+			s.dialFrom, s.dialEnd, s.gone = from, end, make(chan struct{})
 			return c, nil
 		},
 	}

@@ -77,6 +77,7 @@ type Workload struct {
 	spec          WorkloadSpec
 	wordsPerToken float64
 	limitField    string
+	hangsUp       bool
 	prompts       [][]byte // as JSON strings; empty = made per request
 	limits        []int    // output tokens of file prompts
 }
@@ -94,7 +95,7 @@ func NewWorkload(spec WorkloadSpec, pre Preflight) (*Workload, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	w := &Workload{spec: spec, wordsPerToken: pre.WordsPerToken, limitField: pre.OutputLimitField}
+	w := &Workload{spec: spec, wordsPerToken: pre.WordsPerToken, limitField: pre.OutputLimitField, hangsUp: pre.HangsUp}
 	if !(w.wordsPerToken > 0) || w.wordsPerToken > 100 {
 		w.wordsPerToken = 1
 	}
