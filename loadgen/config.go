@@ -133,6 +133,9 @@ func (c *Config) check() (base string, err error) {
 	if err := c.checkNetwork(base); err != nil {
 		return "", err
 	}
+	if err := c.Workload.servable(c.Endpoint); err != nil {
+		return "", err
+	}
 	if c.Dial == nil {
 		return base, CheckStreams(c.Concurrency)
 	}

@@ -76,6 +76,9 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 		return p, err
 	}
 	w, err := NewWorkload(spec, p)
+	if err == nil {
+		err = w.servable(cfg.Endpoint)
+	}
 	if err != nil {
 		return p, err
 	}
@@ -189,6 +192,9 @@ func (pr *prober) send(i int) (reply, error) {
 	if r.tokens.Completion > int64(asked) {
 		return r, fmt.Errorf("the server gave %d output tokens where %d were the limit: it honours neither %s nor %s", r.tokens.Completion, asked, modernLimit, legacyLimit)
 	}
+	if pr.w.spec.IgnoreEOS && r.tokens.Completion < int64(asked) && i == 0 {
+		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("the server gave %d of %d output tokens though ignore_eos was sent: it does not honour it, and runs will fail gate V4", r.tokens.Completion, asked))
+	}
 	if words > 0 {
 		pr.words = append(pr.words, float64(words))
 		pr.tokens = append(pr.tokens, float64(r.tokens.Prompt))
@@ -197,18 +203,17 @@ func (pr *prober) send(i int) (reply, error) {
 }
 
 func (pr *prober) try(i int) (r reply, words, asked int) {
-	b := pr.w.bodies(bodyShape{pr.p.Model, pr.endpoint, pr.extra})
-	number := probeNumber + uint64(i)
+	b := pr.w.bodies(&Config{Model: pr.p.Model, Endpoint: pr.endpoint, Network: Network{Body: pr.extra}})
 	var body []byte
-	if pr.w.spec.Name == FromFile {
-		body, asked = b.body(uint64(i))
+	if n := len(pr.w.lines); n > 0 {
+		line := pr.w.lines[(n-1-i%n)%n] // the last ones; see fresh
+		body, asked = b.with(line.input, line.limit), line.limit
 	} else {
-		words = pr.w.spec.ISL
+		words, asked = pr.w.spec.ISL, pr.w.spec.OSL
 		if i%2 == 0 {
 			words = (words + 1) / 2
 		}
-		prompt := appendWords([]byte{'"'}, pr.w.spec.Seed, number, words, '"')
-		body, asked = b.with(prompt, pr.w.spec.OSL)
+		body = b.with(pr.w.words(probeNumber+uint64(i), words), asked)
 	}
 	r = pr.e.do(body)
 	pr.p.Requests++
@@ -225,26 +230,38 @@ func probeFailure(r reply) error {
 		hint = "; the server refuses even a single request: is it ready?"
 	case strings.Contains(r.text, "stream_options"):
 		hint = "; tokens are counted from usage, which this server must stream"
+	case strings.Contains(r.text, "ignore_eos"):
+		hint = "; without it the output length is the model's own: ask for that with --ignore-eos=false"
 	case strings.Contains(r.text, "status 401"), strings.Contains(r.text, "status 403"):
 		hint = "; does it need an API key?"
 	}
 	return fmt.Errorf("a single request failed (%s): %s%s", r.outcome, r.text, hint)
 }
 
-// calibrate solves tokens = overhead + words / wordsPerToken from the last two
-// probes, whose lengths differ. Prompt tokens are the server's count.
+// calibrate fits tokens = overhead + words / wordsPerToken through the probes,
+// which have two lengths, by least squares. Prompt tokens are the server's
+// count.
 func (pr *prober) calibrate() {
-	n := len(pr.words)
-	if n < 2 || pr.words[n-1] == pr.words[n-2] {
-		pr.p.OverheadTokens = 0
+	n := float64(len(pr.words))
+	var meanW, meanT float64
+	for i, w := range pr.words {
+		meanW += w / n
+		meanT += pr.tokens[i] / n
+	}
+	var sxx, sxy float64
+	for i, w := range pr.words {
+		sxx += (w - meanW) * (w - meanW)
+		sxy += (w - meanW) * (pr.tokens[i] - meanT)
+	}
+	if !(sxx > 0) {
 		pr.p.Warnings = append(pr.p.Warnings, "prompt length was not calibrated: one word is taken as one token")
 		return
 	}
-	slope := (pr.tokens[n-1] - pr.tokens[n-2]) / (pr.words[n-1] - pr.words[n-2])
+	slope := sxy / sxx
 	if !(slope > 0.1 && slope < 20) {
 		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("prompt length was not calibrated: the server counts %.2g tokens a word; one word is taken as one token", slope))
 		return
 	}
 	pr.p.WordsPerToken = 1 / slope
-	pr.p.OverheadTokens = pr.tokens[n-1] - slope*pr.words[n-1]
+	pr.p.OverheadTokens = meanT - slope*meanW
 }

@@ -124,7 +124,7 @@ func TestPreflight(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := len(strings.Fields(string(w.prompts[3]))); n != 85 {
+		if n := len(strings.Fields(text(w, 3))); n != 85 {
 			t.Errorf("128 tokens take %d words, want 85", n)
 		}
 	})
@@ -205,7 +205,7 @@ func TestPreflightServersWithLimits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if body, _ := w.bodies(bodyShape{model: "m"}).body(0); parsed(t, body)["max_tokens"] != 128.0 || parsed(t, body)["max_completion_tokens"] != nil {
+			if body := w.bodies(&Config{Model: "m"}).body(0).body; parsed(t, body)["max_tokens"] != 128.0 || parsed(t, body)["max_completion_tokens"] != nil {
 				t.Errorf("%s: %s", legacy, body)
 			}
 		})

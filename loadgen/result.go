@@ -85,6 +85,12 @@ type Result struct {
 	OutputTokensPerRequest float64 `json:"output_tokens_per_request,omitempty"`
 	RequestedOutputTokens  float64 `json:"requested_output_tokens,omitempty"`
 	PromptTokensPerRequest float64 `json:"prompt_tokens_per_request,omitempty"`
+	// RequestedPromptTokens is the mean input asked for, with what the chat
+	// template adds; absent where prompts have lengths of their own.
+	RequestedPromptTokens float64 `json:"requested_prompt_tokens,omitempty"`
+	// RepeatedPrompts counts requests of all kinds whose prompt the campaign
+	// had sent before though none was to be: a file has come to its end.
+	RepeatedPrompts        int64   `json:"repeated_prompts,omitempty"`
 	CachedTokensPerRequest float64 `json:"cached_tokens_per_request,omitempty"`
 	// Prompts by OK requests whose server said how many tokens came from its
 	// cache; the mean above is over these.

@@ -25,6 +25,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		return Result{}, err
 	}
 	cfg.Limits = cfg.Limits.withDefaults(cfg.Concurrency)
+	if err := cfg.Workload.covers(&cfg, cfg.Limits); err != nil {
+		return Result{}, err
+	}
 	run := &clock{start: time.Now()}
 	link, err := cfg.link(base)
 	if err != nil {
@@ -40,7 +43,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	c := &campaign{
 		cfg: cfg, clock: run, net: &netStats{}, control: newControl(&cfg, run), client: client, link: link,
 		errors: map[Outcome][]string{}, cancel: cancel,
-		bodies: cfg.Workload.bodies(bodyShape{cfg.Model, cfg.Endpoint, cfg.Network.Body}),
+		bodies: cfg.Workload.bodies(&cfg),
 	}
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -137,19 +140,19 @@ func backOff(n int) time.Duration {
 
 // request makes one request and files what it measured.
 func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
-	body, asked := c.bodies.body(c.cfg.FirstRequest + t.number)
+	ask := c.bodies.body(c.cfg.FirstRequest + t.number)
 	if c.cfg.Limits.StopOnSilence > 0 {
 		e.heard = &s.lastToken
 	}
-	r := e.do(body)
-	if r.outcome == OK && r.tokens.Completion > int64(asked) {
+	r := e.do(ask.body)
+	if r.outcome == OK && r.tokens.Completion > int64(ask.out) {
 		// The preflight saw the limit honoured: this count is not to be believed.
 		r.outcome = Protocol
-		r.text = fmt.Sprintf("usage reports %d output tokens where %d were the limit", r.tokens.Completion, asked)
+		r.text = fmt.Sprintf("usage reports %d output tokens where %d were the limit", r.tokens.Completion, ask.out)
 	}
 	m := sample{
 		phase: t.phase, outcome: r.outcome, marks: r.marks,
-		tokens: r.tokens.Completion, prompt: r.tokens.Prompt, asked: int64(asked),
+		tokens: r.tokens.Completion, prompt: r.tokens.Prompt, asked: int64(ask.out), askedIn: int64(ask.in),
 	}
 	s.add(e, &m)
 	c.tell(e, &m, r.text, c.cfg.FirstRequest+t.number, stream)
@@ -260,6 +263,8 @@ func (c *campaign) result(ctx context.Context, pausesBefore uint64) (Result, err
 	r := summarize(c.control, samples, all)
 	r.Started, r.Ended = c.clock.start, ended
 	r.NextRequest = c.cfg.FirstRequest + c.control.sent
+	r.RepeatedPrompts = c.cfg.Workload.repeated(c.cfg.FirstRequest, r.NextRequest)
+	r.Warnings = append(r.Warnings, c.cfg.Workload.remarks(&r)...)
 	if len(c.errors) > 0 {
 		r.Errors = c.errors
 	}

@@ -33,7 +33,7 @@ type sample struct {
 	outcome                           Outcome
 	tokens, prompt, reasoning, cached int64
 	cachedTold                        bool
-	asked                             int64 // output tokens asked for
+	asked, askedIn                    int64 // output and input tokens asked for
 }
 
 func (s *sample) ok() bool { return s.outcome == OK }

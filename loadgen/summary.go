@@ -46,6 +46,7 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	r.OutputTokensPerRequest = total(good, outputTokens) / n
 	r.RequestedOutputTokens = total(good, func(m *sample) int64 { return m.asked }) / n
 	r.PromptTokensPerRequest = total(good, func(m *sample) int64 { return m.prompt }) / n
+	r.RequestedPromptTokens = total(good, func(m *sample) int64 { return m.askedIn }) / n
 	r.Health = health(c, s)
 	if p.full {
 		r.Health.LittleResidual = math.Abs(meanInFlight(samples, p.window)/float64(c.streams) - 1)

@@ -1,10 +1,8 @@
 package loadgen
 
 import (
-	"bytes"
-	"encoding/json"
+	"fmt"
 	"math"
-	"strconv"
 )
 
 // WorkloadSpec describes the requests of a campaign; it is recorded in the
@@ -13,13 +11,22 @@ type WorkloadSpec struct {
 	// Name is "aicr", "synthetic" or "file".
 	Name string `json:"name"`
 	// ISL and OSL are mean input and output tokens, with standard deviations.
+	// The input is the text of the prompt; what a chat template adds comes on
+	// top, as with AIPerf. A file has no ISL, and its OSL is that of lines
+	// which name none.
 	ISL       int    `json:"isl"`
 	ISLStddev int    `json:"isl_stddev"`
 	OSL       int    `json:"osl"`
 	OSLStddev int    `json:"osl_stddev"`
-	Pool      int    `json:"pool"` // distinct prompts; 0 = every request its own
+	Pool      int    `json:"pool"` // distinct prompts of a run; 0 = every request its own
 	Seed      uint64 `json:"seed"`
-	// IgnoreEOS is sent by synthetic workloads only.
+	// SharedPrefix is the fraction of each prompt, from its beginning, that all
+	// prompts of the campaign have in common.
+	SharedPrefix float64 `json:"shared_prefix,omitempty"`
+	// ReusePrompts lets every run send the same prompts again. Without it no
+	// run sends a prompt of an earlier one, which a prefix cache would answer.
+	ReusePrompts bool `json:"reuse_prompts,omitempty"`
+	// IgnoreEOS asks the server for the whole output length; "aicr" never does.
 	IgnoreEOS bool `json:"ignore_eos"`
 	// File and FileSHA256 name a JSON Lines workload.
 	File       string `json:"file,omitempty"`
@@ -33,13 +40,16 @@ const (
 	FromFile  = "file"
 )
 
+// What AICR's inference-perf job compiles in: only its lengths can be set.
+const aicrPool, aicrSeed = 100, 100
+
 // DefaultSpec returns the spec of a workload as it is without further options.
 // "aicr" has the arguments of AICR's inference-perf job; "synthetic" draws a
 // prompt for every request.
 func DefaultSpec(name string) (WorkloadSpec, error) {
 	switch name {
 	case AICR:
-		return WorkloadSpec{Name: AICR, ISL: 128, OSL: 128, Pool: 100, Seed: 100}, nil
+		return WorkloadSpec{Name: AICR, ISL: 128, OSL: 128, Pool: aicrPool, Seed: aicrSeed, ReusePrompts: true}, nil
 	case Synthetic:
 		return WorkloadSpec{Name: Synthetic, ISL: 128, OSL: 128, Seed: 1, IgnoreEOS: true}, nil
 	case FromFile:
@@ -48,38 +58,85 @@ func DefaultSpec(name string) (WorkloadSpec, error) {
 	return WorkloadSpec{}, badInput("unknown workload %q: use %q, %q or a JSON Lines file", name, AICR, Synthetic)
 }
 
-// Bounds of a spec; above them a typing error is likelier than a wish.
+// Bounds of a spec; above them a typing error is likelier than a wish. A pool
+// costs no memory.
 const (
 	maxTokens = 1 << 20
-	maxPool   = 1 << 16
+	maxPool   = 1 << 30
 )
 
 func (s WorkloadSpec) check() error {
+	switch s.Name {
+	case AICR:
+		return s.checkAICR()
+	case Synthetic:
+		return s.checkSynthetic()
+	case FromFile:
+		return s.checkFile()
+	}
+	return badInput("unknown workload %q: use %q, %q or a JSON Lines file", s.Name, AICR, Synthetic)
+}
+
+// checkAICR: anything that the evaluator's job cannot be told would make
+// another workload of it, whose numbers no gate of AICR's can be held against.
+func (s WorkloadSpec) checkAICR() error {
+	own := WorkloadSpec{Name: AICR, ISL: s.ISL, OSL: s.OSL, Pool: aicrPool, Seed: aicrSeed, ReusePrompts: true}
+	if s != own {
+		return badInput("the workload %q is that of AICR's job, of which only ISL and OSL can be set: use %q for anything else", AICR, Synthetic)
+	}
+	return s.checkLengths()
+}
+
+func (s WorkloadSpec) checkSynthetic() error {
 	switch {
-	case s.Name == FromFile:
-		return nil
-	case s.Name != AICR && s.Name != Synthetic:
-		return badInput("unknown workload %q: use %q, %q or a JSON Lines file", s.Name, AICR, Synthetic)
-	case s.ISL < 1 || s.ISL > maxTokens || s.OSL < 1 || s.OSL > maxTokens:
-		return badInput("ISL %d and OSL %d must be between 1 and %d tokens", s.ISL, s.OSL, maxTokens)
-	case s.ISLStddev < 0 || s.ISLStddev > maxTokens || s.OSLStddev < 0 || s.OSLStddev > maxTokens:
-		return badInput("standard deviations of ISL (%d) and OSL (%d) must not be negative", s.ISLStddev, s.OSLStddev)
 	case s.Pool < 0 || s.Pool > maxPool:
 		return badInput("a pool of %d prompts: use 0 (every request its own) to %d", s.Pool, maxPool)
-	case s.IgnoreEOS && s.Name != Synthetic:
-		return badInput("ignore_eos belongs to the %q workload only: %q lets the model end its answers", Synthetic, s.Name)
+	case !(s.SharedPrefix >= 0 && s.SharedPrefix <= 1):
+		return badInput("a shared prefix of %v: use a fraction of the prompt, 0 to 1", s.SharedPrefix)
+	case s.File != "" || s.FileSHA256 != "":
+		return badInput("the workload %q takes no file", Synthetic)
+	}
+	return s.checkLengths()
+}
+
+func (s WorkloadSpec) checkFile() error {
+	switch {
+	case s.ISL != 0 || s.ISLStddev != 0 || s.OSLStddev != 0 || s.Pool != 0 || s.Seed != 0 || s.SharedPrefix != 0:
+		return badInput("a JSON Lines workload has prompts of its own: ISL, deviations, pool, seed and shared prefix do not apply")
+	case s.OSL < 0 || s.OSL > maxTokens:
+		return badInput("OSL %d must be between 1 and %d tokens", s.OSL, maxTokens)
 	}
 	return nil
 }
 
-// Workload makes request bodies; request i is a function of (spec, i) alone.
+func (s WorkloadSpec) checkLengths() error {
+	for _, l := range []struct {
+		name         string
+		mean, stddev int
+	}{{"ISL", s.ISL, s.ISLStddev}, {"OSL", s.OSL, s.OSLStddev}} {
+		switch most := widest(l.mean); {
+		case l.mean < 1 || l.mean > maxTokens:
+			return badInput("%s %d must be between 1 and %d tokens", l.name, l.mean, maxTokens)
+		case l.stddev < 0 || float64(l.stddev) > most:
+			return badInput("a standard deviation of %d for %s %d: lengths lie between 1 and %d, so it can be 0 to %d",
+				l.stddev, l.name, l.mean, 2*l.mean-1, int(most))
+		}
+	}
+	return nil
+}
+
+// Workload makes request bodies; request i of a run is a function of the spec,
+// the calibration, the run's first request number and i alone. It holds no
+// prompts but those of a file, so that its size does not depend on the pool.
 type Workload struct {
 	spec          WorkloadSpec
 	wordsPerToken float64
+	overhead      int  // tokens of the chat template
+	calibrated    bool // the server's count of prompt tokens is known
 	limitField    string
 	hangsUp       bool
-	prompts       [][]byte // as JSON strings; empty = made per request
-	limits        []int    // output tokens of file prompts
+	in, out       lengths
+	lines         []filePrompt
 }
 
 // The names under which servers take the output limit.
@@ -89,150 +146,44 @@ const (
 )
 
 // NewWorkload builds the generator of a spec, with the prompt length
-// calibration of a preflight. Prompts of a pool and of a file are made here,
-// so that no run does it in measured time.
+// calibration of a preflight. A file is read here, so that no run does it in
+// measured time.
 func NewWorkload(spec WorkloadSpec, pre Preflight) (*Workload, error) {
 	if err := spec.check(); err != nil {
 		return nil, err
 	}
-	w := &Workload{spec: spec, wordsPerToken: pre.WordsPerToken, limitField: pre.OutputLimitField, hangsUp: pre.HangsUp}
-	if !(w.wordsPerToken > 0) || w.wordsPerToken > 100 {
-		w.wordsPerToken = 1
+	w := &Workload{spec: spec, wordsPerToken: 1, limitField: modernLimit, hangsUp: pre.HangsUp}
+	if pre.WordsPerToken > 0 && pre.WordsPerToken <= 100 {
+		w.wordsPerToken, w.calibrated = pre.WordsPerToken, true
+		w.overhead = int(math.Round(min(max(pre.OverheadTokens, 0), maxTokens)))
 	}
-	if w.limitField != legacyLimit {
-		w.limitField = modernLimit
+	if pre.OutputLimitField == legacyLimit {
+		w.limitField = legacyLimit
 	}
 	if spec.Name == FromFile {
 		return w, w.load()
 	}
-	for i := range spec.Pool {
-		w.prompts = append(w.prompts, w.prompt(uint64(i)))
-	}
+	w.in, w.out = newLengths(spec.ISL, spec.ISLStddev), newLengths(spec.OSL, spec.OSLStddev)
 	return w, nil
 }
 
 // Spec returns the spec; that of a file workload has the file's digest.
 func (w *Workload) Spec() WorkloadSpec { return w.spec }
 
-// Streams of randomness: each draw of a request has its own.
-const (
-	drawISL uint64 = iota + 1
-	drawOSL
-	drawWord
-)
-
-// prompt is prompt i as a JSON string.
-func (w *Workload) prompt(i uint64) []byte {
-	tokens := draw(w.spec.Seed, i, drawISL, w.spec.ISL, w.spec.ISLStddev)
-	words := max(1, int(math.Round(float64(tokens)*w.wordsPerToken)))
-	return appendWords([]byte{'"'}, w.spec.Seed, i, words, '"')
-}
-
-// appendWords writes words of prompt i. The first two of every sixteen are
-// "w" and a number: a tokenizer that only knows such words (those of test
-// engines) would otherwise see equal prompts, and with real ones any two
-// prompts differ in their first block, so no prefix cache joins them.
-func appendWords(dst []byte, seed, i uint64, words int, end byte) []byte {
-	for k := range words {
-		if k > 0 {
-			dst = append(dst, ' ')
-		}
-		r := mix(seed, i, drawWord, uint64(k))
-		if k%16 < 2 {
-			dst = append(dst, 'w')
-			dst = strconv.AppendUint(dst, 3+r%2045, 10)
-		} else {
-			dst = append(dst, commonWords[r%uint64(len(commonWords))]...)
-		}
+// String names a workload for a human.
+func (s WorkloadSpec) String() string {
+	if s.Name == FromFile {
+		return s.File
 	}
-	return append(dst, end)
+	return fmt.Sprintf("%s %d/%d tokens", s.Name, s.ISL, s.OSL)
 }
 
-// outputLimit is the number of output tokens that request i asks for.
-func (w *Workload) outputLimit(i uint64) int {
-	if w.limits != nil {
-		return w.limits[i%uint64(len(w.limits))]
+// Recorded checks a spec and returns it as a journal records it, a file with
+// its digest: a file that was edited is another workload.
+func (s WorkloadSpec) Recorded() (WorkloadSpec, error) {
+	w, err := NewWorkload(s, Preflight{})
+	if err != nil {
+		return s, err
 	}
-	return draw(w.spec.Seed, i, drawOSL, w.spec.OSL, w.spec.OSLStddev)
-}
-
-// bodies makes the request bodies of a run.
-type bodies struct {
-	w          *Workload
-	head, tail []byte
-}
-
-// bodyShape is what the requests of a run have in common beside the workload.
-type bodyShape struct {
-	model    string
-	endpoint Endpoint
-	extra    map[string]json.RawMessage // checked by Network.check
-}
-
-func (w *Workload) bodies(shape bodyShape) *bodies {
-	name, _ := json.Marshal(shape.model) // a string always marshals
-	b := &bodies{w: w}
-	before, after, limit := `,"messages":[{"role":"user","content":`, `}]`, w.limitField
-	if shape.endpoint == Completions {
-		// This API never had the modern name of the limit.
-		before, after, limit = `,"prompt":`, ``, legacyLimit
-	}
-	b.head = bytes.Join([][]byte{[]byte(`{"model":`), name, []byte(before)}, nil)
-	tail := []byte(after + `,"stream":true,"stream_options":{"include_usage":true},`)
-	if shape.extra["temperature"] == nil {
-		tail = append(tail, `"temperature":0,`...)
-	}
-	if w.spec.IgnoreEOS && shape.extra["ignore_eos"] == nil {
-		tail = append(tail, `"ignore_eos":true,`...)
-	}
-	tail = appendFields(tail, shape.extra)
-	b.tail = append(tail, `"`+limit+`":`...)
-	return b
-}
-
-// body returns the bytes of request i and the output tokens it asks for. The
-// bytes are new each time: HTTP may still be sending them when the answer is
-// already there.
-func (b *bodies) body(i uint64) ([]byte, int) {
-	var prompt []byte
-	if n := uint64(len(b.w.prompts)); n > 0 {
-		prompt = b.w.prompts[i%n]
-	} else {
-		prompt = b.w.prompt(i)
-	}
-	return b.with(prompt, b.w.outputLimit(i))
-}
-
-func (b *bodies) with(prompt []byte, limit int) ([]byte, int) {
-	out := make([]byte, 0, len(b.head)+len(prompt)+len(b.tail)+12)
-	out = append(out, b.head...)
-	out = append(out, prompt...)
-	out = append(out, b.tail...)
-	out = strconv.AppendInt(out, int64(limit), 10)
-	return append(out, '}'), limit
-}
-
-// draw is a normal variate around mean, at least 1, a function of its
-// arguments alone (Box–Muller).
-func draw(seed, i, stream uint64, mean, stddev int) int {
-	if stddev == 0 {
-		return mean
-	}
-	u := (float64(mix(seed, i, stream, 0)>>11) + 1) / (1 << 53) // in (0, 1]
-	v := float64(mix(seed, i, stream, 1)>>11) / (1 << 53)
-	z := math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v)
-	return max(1, int(math.Round(float64(mean)+z*float64(stddev))))
-}
-
-// mix hashes its arguments with the finalizer of SplitMix64 (Steele, Lea &
-// Flood 2014), one round each.
-func mix(words ...uint64) uint64 {
-	h := uint64(0)
-	for _, w := range words {
-		h += w + 0x9e3779b97f4a7c15
-		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
-		h = (h ^ h>>27) * 0x94d049bb133111eb
-		h ^= h >> 31
-	}
-	return h
+	return w.spec, nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 )
 
 // Bounds of a JSON Lines workload.
@@ -18,11 +19,27 @@ const (
 	maxFile     = 256 << 20
 )
 
-// filePrompt is one line: what to ask and how many tokens to ask for.
+// filePrompt is one line: what to ask, as a JSON string or an array of
+// messages, and how many tokens to ask for.
 type filePrompt struct {
-	Prompt    string `json:"prompt"`
-	MaxTokens int    `json:"max_tokens"`
+	input []byte
+	limit int
+	line  int
 }
+
+// promptLine is a line as it is written. One of the first three says what to
+// ask: a prompt, AIPerf's single_turn form of it, or messages. One of the last
+// two, or the campaign's OSL, says how many tokens to ask for.
+type promptLine struct {
+	Prompt       *string           `json:"prompt"`
+	Text         *string           `json:"text"`
+	Messages     []json.RawMessage `json:"messages"`
+	Type         string            `json:"type"`
+	MaxTokens    *int              `json:"max_tokens"`
+	OutputLength *int              `json:"output_length"`
+}
+
+const lineForms = `{"prompt": "…"}, {"text": "…"} or {"messages": […]}, with "max_tokens" or "output_length"`
 
 // load reads the file of the spec and records its digest.
 func (w *Workload) load() error {
@@ -32,8 +49,8 @@ func (w *Workload) load() error {
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	digest := sha256.New()
-	if err := w.read(io.TeeReader(io.LimitReader(f, maxFile+1), digest)); err != nil {
-		return badInput("workload %s: %v", w.spec.File, err)
+	if w.lines, err = readPrompts(io.TeeReader(io.LimitReader(f, maxFile+1), digest), w.spec.OSL); err != nil {
+		return badInput("workload %s:%v", w.spec.File, err)
 	}
 	sum := hex.EncodeToString(digest.Sum(nil))
 	if want := w.spec.FileSHA256; want != "" && want != sum {
@@ -43,55 +60,131 @@ func (w *Workload) load() error {
 	return nil
 }
 
-// read takes the lines; blank ones are skipped.
-func (w *Workload) read(r io.Reader) error {
+// readPrompts takes the lines; blank ones are skipped. An error begins with
+// the number of its line.
+func readPrompts(r io.Reader, osl int) ([]filePrompt, error) {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxFileLine)
+	var out []filePrompt
 	size, n := 0, 0
 	for n = 1; lines.Scan(); n++ {
 		size += len(lines.Bytes()) + 1
 		if size > maxFile {
-			return fmt.Errorf("line %d: the file is larger than %d MiB", n, maxFile>>20)
+			return nil, fmt.Errorf("%d: the file is larger than %d MiB", n, maxFile>>20)
 		}
 		line := bytes.TrimSpace(lines.Bytes())
+		if n == 1 {
+			line = bytes.TrimPrefix(line, []byte("\ufeff"))
+		}
 		if len(line) == 0 {
 			continue
 		}
-		p, err := parsePrompt(line)
+		p, err := parsePrompt(line, osl)
 		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
+			return nil, fmt.Errorf("%d: %w", n, err)
 		}
-		quoted, err := json.Marshal(p.Prompt)
-		if err != nil {
-			return fmt.Errorf("line %d: %w", n, err)
-		}
-		w.prompts = append(w.prompts, quoted)
-		w.limits = append(w.limits, p.MaxTokens)
+		p.line = n
+		out = append(out, p)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
-		return fmt.Errorf("line %d is longer than %d MiB", n, maxFileLine>>20)
+		return nil, fmt.Errorf("%d: the line is longer than %d MiB", n, maxFileLine>>20)
 	}
 	if err := lines.Err(); err != nil {
-		return err
+		return nil, fmt.Errorf("%d: %w", n, err)
 	}
-	if len(w.prompts) == 0 {
-		return errors.New(`no prompts: write one {"prompt": "…", "max_tokens": N} a line`)
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%d: no prompts: write one a line: %s", n, lineForms)
 	}
-	return nil
+	return out, nil
 }
 
-func parsePrompt(line []byte) (filePrompt, error) {
-	var p filePrompt
+func parsePrompt(line []byte, osl int) (filePrompt, error) {
+	if !utf8.Valid(line) {
+		return filePrompt{}, errors.New("the line is not UTF-8")
+	}
+	var l promptLine
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
-		return p, fmt.Errorf(`not {"prompt": "…", "max_tokens": N}: %w`, err)
+	if err := d.Decode(&l); err != nil {
+		return filePrompt{}, fmt.Errorf("not %s: %w", lineForms, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return p, errors.New("more than one JSON value")
+		return filePrompt{}, errors.New("more than one JSON value")
 	}
-	if p.Prompt == "" || p.MaxTokens < 1 || p.MaxTokens > maxTokens {
-		return p, fmt.Errorf("needs a prompt and max_tokens between 1 and %d", maxTokens)
+	if l.Type != "" && l.Type != "single_turn" {
+		return filePrompt{}, fmt.Errorf("type %q: only \"single_turn\" is known", l.Type)
 	}
-	return p, nil
+	limit, err := l.limit(osl)
+	if err != nil {
+		return filePrompt{}, err
+	}
+	input, err := l.input()
+	return filePrompt{input: input, limit: limit}, err
+}
+
+// limit is the number of output tokens that a line asks for.
+func (l promptLine) limit(osl int) (int, error) {
+	n := osl
+	switch {
+	case l.MaxTokens != nil && l.OutputLength != nil:
+		return 0, errors.New("max_tokens and output_length: name one")
+	case l.MaxTokens != nil:
+		n = *l.MaxTokens
+	case l.OutputLength != nil:
+		n = *l.OutputLength
+	case osl == 0:
+		return 0, errors.New("no output length: give max_tokens with the line, or --osl for all lines without")
+	}
+	if n < 1 || n > maxTokens {
+		return 0, fmt.Errorf("an output length of %d: it must be between 1 and %d", n, maxTokens)
+	}
+	return n, nil
+}
+
+// input is what a line asks, as it goes into a body.
+func (l promptLine) input() ([]byte, error) {
+	forms := 0
+	text := ""
+	for _, s := range []*string{l.Prompt, l.Text} {
+		if s != nil {
+			forms, text = forms+1, *s
+		}
+	}
+	if l.Messages != nil {
+		forms++
+	}
+	switch {
+	case forms != 1:
+		return nil, fmt.Errorf("needs exactly one of prompt, text and messages, has %d", forms)
+	case l.Messages != nil:
+		return compactMessages(l.Messages)
+	case text == "":
+		return nil, errors.New("the prompt is empty")
+	}
+	return json.Marshal(text)
+}
+
+// compactMessages checks what would make a server refuse the request, and
+// leaves everything else of a message as it is.
+func compactMessages(messages []json.RawMessage) ([]byte, error) {
+	if len(messages) == 0 {
+		return nil, errors.New("messages is empty")
+	}
+	for i, raw := range messages {
+		var m struct {
+			Role    string          `json:"role"`
+			Content json.RawMessage `json:"content"`
+		}
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return nil, fmt.Errorf("messages[%d]: %w", i, err)
+		}
+		if m.Role == "" {
+			return nil, fmt.Errorf("messages[%d] has no role", i)
+		}
+		if len(m.Content) == 0 || m.Content[0] != '"' && m.Content[0] != '[' {
+			return nil, fmt.Errorf("messages[%d]: content must be a string or an array", i)
+		}
+	}
+	raw, err := json.Marshal(messages) // compact, whatever the line looks like
+	return raw, err
 }

@@ -125,6 +125,9 @@ func checkLength(r loadgen.Result, w loadgen.WorkloadSpec, medianRatio float64) 
 	case !(tokens(r) > 0 && ratio > 0):
 		v.Observed, v.Threshold = "no output tokens in usage", "usage with every request"
 		v.Remedy = "the server must report usage in streams (stream_options.include_usage)"
+	case r.RepeatedPrompts > 0:
+		v.Observed, v.Threshold = fmt.Sprintf("%d requests repeated prompts of the campaign", r.RepeatedPrompts), "only new prompts"
+		v.Remedy = "the file of prompts came to its end, and a prefix cache answers repeated ones: add prompts, or allow it with --reuse-prompts"
 	case w.IgnoreEOS && r.RequestedOutputTokens <= 0:
 		v.Observed, v.Remedy = "the requested output length is unknown", "give the workload an output length"
 	case w.IgnoreEOS && math.Abs(ratio-1) > maxLengthDrift:

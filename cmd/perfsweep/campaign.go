@@ -42,7 +42,7 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		curve.Plan.Confirm = c.plan.Confirm
 		return curve, sweep.NextStep(curve.Plan, curve.Runs), nil
 	}
-	spec, err := c.flags.spec(c.changed)
+	spec, err := c.flags.spec(c.changed, c.plan.Effort)
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
@@ -75,7 +75,7 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
 	for _, f := range []string{
-		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "label", "max-wall",
+		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "max-wall",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
 	} {
 		if c.changed(f) {
@@ -122,7 +122,7 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	if cfg.Workload, err = loadgen.NewWorkload(spec, curve.Preflight); err != nil {
 		return curve, sweep.Decision{}, fmt.Errorf("workload %s: %w", spec.Name, err)
 	}
-	c.say("target %s  model %s  %s  effort %s  workload %s %d/%d tokens", t.public, pre.Model, plural(t.gpus, "GPU"), c.plan.Effort, spec.Name, spec.ISL, spec.OSL)
+	c.say("target %s  model %s  %s  effort %s  workload %s", t.public, pre.Model, plural(t.gpus, "GPU"), c.plan.Effort, spec)
 	run := &sweep.Campaign{Curve: curve, Journal: journal.j, Measure: c.measurer(cfg, t.gpus, pre), Notify: c.notify(t.gpus)}
 	d, err := run.Run(ctx)
 	return run.Curve, d, err

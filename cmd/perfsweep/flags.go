@@ -8,25 +8,18 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // measureFlags are those of every command that can put load on a target.
 type measureFlags struct {
+	workloadFlags
 	target    string
 	gpus      int
 	model     string
 	journal   string
 	resume    bool
 	effort    string
-	workload  string
-	isl       int
-	islStddev int
-	osl       int
-	oslStddev int
-	pool      int
-	seed      uint64
 	labels    []string
 	keyEnv    string
 	maxWall   time.Duration
@@ -40,13 +33,7 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&m.journal, "journal", "", "file that is read and appended to, one fsynced line a run")
 	f.BoolVar(&m.resume, "resume", false, "continue the campaign in --journal; nothing is measured twice")
 	f.StringVar(&m.effort, "effort", "standard", "quick, standard or full; quick is for demos and first looks")
-	f.StringVar(&m.workload, "workload", "aicr", "aicr, synthetic or FILE.jsonl")
-	f.IntVar(&m.isl, "isl", 0, "mean input tokens (default: the workload's)")
-	f.IntVar(&m.islStddev, "isl-stddev", 0, "standard deviation of input tokens")
-	f.IntVar(&m.osl, "osl", 0, "mean output tokens (default: the workload's; 32 for --effort quick)")
-	f.IntVar(&m.oslStddev, "osl-stddev", 0, "standard deviation of output tokens")
-	f.IntVar(&m.pool, "pool", 0, "distinct prompts (default: the workload's)")
-	f.Uint64Var(&m.seed, "seed", 0, "seed of prompts, lengths and the order of runs (default: the workload's)")
+	m.workloadFlags.bind(f)
 	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8, gpu_product=GB300 or routing_mode=dynamo-router; repeatable")
 	f.StringVar(&m.keyEnv, "api-key-env", "PERFSWEEP_API_KEY", "environment variable that holds the API key, if the target needs one")
 	f.DurationVar(&m.maxWall, "max-wall", 0, "start no further run after this much run time and report what is known")
@@ -59,51 +46,6 @@ func (m *measureFlags) effortValue() (sweep.Effort, error) {
 		return e, nil
 	}
 	return "", badInputf("--effort %q: use quick, standard or full", m.effort)
-}
-
-// spec builds the workload from the flags. changed says which flags were set.
-func (m *measureFlags) spec(changed func(string) bool) (loadgen.WorkloadSpec, error) {
-	name := m.workload
-	if strings.HasSuffix(name, ".jsonl") {
-		name = "file"
-	}
-	s, err := loadgen.DefaultSpec(name)
-	if err != nil {
-		return s, badInputf("--workload %q: %w", m.workload, err)
-	}
-	if name == "file" {
-		s.File = m.workload
-		if _, err := regularFile(m.workload); err != nil {
-			return s, badInputf("--workload: %w", err)
-		}
-	}
-	if m.effort == string(sweep.Quick) {
-		s.OSL = 32
-	}
-	for _, o := range []struct {
-		flag string
-		min  int
-		from int
-		to   *int
-	}{
-		{"isl", 1, m.isl, &s.ISL},
-		{"isl-stddev", 0, m.islStddev, &s.ISLStddev},
-		{"osl", 1, m.osl, &s.OSL},
-		{"osl-stddev", 0, m.oslStddev, &s.OSLStddev},
-		{"pool", 0, m.pool, &s.Pool},
-	} {
-		if !changed(o.flag) {
-			continue
-		}
-		if o.from < o.min || o.from > 1<<20 {
-			return s, badInputf("--%s %d: must be between %d and %d", o.flag, o.from, o.min, 1<<20)
-		}
-		*o.to = o.from
-	}
-	if changed("seed") {
-		s.Seed = m.seed
-	}
-	return s, nil
 }
 
 func (m *measureFlags) labelMap() (map[string]string, error) {
