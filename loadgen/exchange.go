@@ -7,11 +7,8 @@ import (
 	"io"
 	"math"
 	"mime"
-	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/textproto"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -25,10 +22,7 @@ const (
 	tailBytes = 64 << 10
 )
 
-var (
-	errDrainTimeout = errors.New("the drain timeout passed with the request in flight")
-	errTail         = errors.New("the server did not end its answer")
-)
+var errTail = errors.New("the server did not end its answer")
 
 // client sends requests of one run; the exchanges of its workers share it.
 type client struct {
@@ -36,6 +30,8 @@ type client struct {
 	secrets  []string
 	limits   Limits
 	clock    *clock
+	// openAI makes go-openai carry the requests; nil with the native transport.
+	openAI *openAISide
 }
 
 func newClient(cfg *Config, base string, run *clock) (*client, error) {
@@ -49,7 +45,11 @@ func newClient(cfg *Config, base string, run *clock) (*client, error) {
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
 	}
-	return &client{template: req, secrets: cfg.secrets(), limits: cfg.Limits, clock: run}, nil
+	c := &client{template: req, secrets: cfg.secrets(), limits: cfg.Limits, clock: run}
+	if cfg.Transport == GoOpenAI {
+		c.openAI = &openAISide{base: base, key: cfg.APIKey, model: cfg.Model, endpoint: cfg.Endpoint}
+	}
+	return c, nil
 }
 
 // reply is what one exchange measured.
@@ -65,6 +65,7 @@ type exchange struct {
 	*client
 	transport http.RoundTripper
 	ctx       context.Context // carries the connection trace
+	goOpenAI  *crossCheck     // carries the requests instead; nil with the native transport
 
 	reader stream.Reader
 	script transcript
@@ -92,6 +93,9 @@ type exchange struct {
 func newExchange(ctx context.Context, c *client, transport http.RoundTripper) *exchange {
 	e := &exchange{client: c, transport: transport}
 	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: e.gotConn})
+	if c.openAI != nil {
+		e.goOpenAI = newCrossCheck(e)
+	}
 	return e
 }
 
@@ -106,24 +110,11 @@ func (e *exchange) do(body []byte) reply {
 	now := e.clock.now()
 	e.marks, e.at = marks{wanted: now, sent: now}, now
 
-	req := e.template.WithContext(ctx)
-	req.ContentLength = int64(len(body))
-	req.Body = io.NopCloser(bytes.NewReader(body))
-	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	var r reply
-	resp, err := e.transport.RoundTrip(req)
-	if err != nil {
-		r.outcome, r.text = sendFailure(err)
-		r.outcome, r.text = byCause(ctx, r.outcome, r.text)
+	if e.goOpenAI != nil {
+		r.outcome, r.text = e.goOpenAI.post(ctx, body)
 	} else {
-		if e.conn != nil {
-			e.marks.sent = max(e.marks.sent, e.conn.wrote.Load())
-		}
-		e.arrived() // the head
-		e.marks.headers = e.at
-		r.outcome, r.text = e.answer(ctx, resp)
-		e.farewell = resp.Close || ctx.Err() != nil
-		_ = resp.Body.Close() // an unread rest only costs the connection
+		r.outcome, r.text = e.post(ctx, body)
 	}
 	r.text = cleanText(r.text, e.secrets...)
 	r.marks = e.marks
@@ -138,6 +129,28 @@ func (e *exchange) do(body []byte) reply {
 		}
 	}
 	return r
+}
+
+// post sends a body over the native transport and reads the answer.
+func (e *exchange) post(ctx context.Context, body []byte) (Outcome, string) {
+	req := e.template.WithContext(ctx)
+	req.ContentLength = int64(len(body))
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	resp, err := e.transport.RoundTrip(req)
+	if err != nil {
+		o, text := sendFailure(err)
+		return byCause(ctx, o, text)
+	}
+	defer func() { _ = resp.Body.Close() }() // an unread rest only costs the connection
+	if e.conn != nil {
+		e.marks.sent = max(e.marks.sent, e.conn.wrote.Load())
+	}
+	e.arrived() // the head
+	e.marks.headers = e.at
+	outcome, text := e.answer(ctx, resp)
+	e.farewell = resp.Close || ctx.Err() != nil
+	return outcome, text
 }
 
 // Read passes the body on and notes when its bytes arrived.
@@ -211,31 +224,6 @@ func (e *exchange) consume() error {
 	}
 }
 
-// byCause replaces a failure by the reason for which this side gave up.
-func byCause(ctx context.Context, o Outcome, text string) (Outcome, string) {
-	switch cause := context.Cause(ctx); {
-	case cause == nil:
-		return o, text
-	case errors.Is(cause, errRequestTimeout), errors.Is(cause, errDrainTimeout),
-		errors.Is(cause, errFirstTokenTimeout), errors.Is(cause, errIdleTimeout):
-		return Timeout, cause.Error()
-	}
-	return Cancelled, "the run was cancelled with the request in flight"
-}
-
-// sendFailure classifies a request that got no answer.
-func sendFailure(err error) (Outcome, string) {
-	var protocol textproto.ProtocolError
-	if errors.As(err, &protocol) || strings.Contains(err.Error(), "malformed") {
-		return Protocol, "the answer is not HTTP: " + err.Error()
-	}
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
-		return Connect, err.Error()
-	}
-	return Connect, "the connection broke before an answer: " + err.Error()
-}
-
 // answer judges a response and reads it.
 func (e *exchange) answer(ctx context.Context, resp *http.Response) (Outcome, string) {
 	e.body, e.budget = resp.Body, math.MaxInt64
@@ -273,9 +261,5 @@ func (e *exchange) answer(ctx context.Context, resp *http.Response) (Outcome, st
 		words = "Retry-After " + wait + ": " + words
 	}
 	text := "status " + resp.Status + ": " + words
-	switch resp.StatusCode {
-	case http.StatusTooManyRequests, http.StatusServiceUnavailable, 529:
-		return Shed, text
-	}
-	return HTTPStatus, text
+	return statusOutcome(resp.StatusCode), text
 }

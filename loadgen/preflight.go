@@ -64,6 +64,7 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 		return Preflight{}, err
 	}
 	cfg.Limits = Limits{RequestTimeout: probeTimeout}
+	cfg.Transport = Native // which transport carries the load is not in question here
 	run := &clock{start: time.Now()}
 	transport := newTransport(link, run, &netStats{}, preflightConnectTimeout)
 	defer transport.CloseIdleConnections()

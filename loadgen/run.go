@@ -268,6 +268,9 @@ func (c *campaign) result(ctx context.Context, pausesBefore uint64) (Result, err
 	if len(c.errors) > 0 {
 		r.Errors = c.errors
 	}
+	if c.cfg.Transport == GoOpenAI {
+		r.Warnings = append(r.Warnings, goOpenAIWarning)
+	}
 	var after runtime.MemStats
 	runtime.ReadMemStats(&after)
 	r.Health.GCPauseMS = float64(after.PauseTotalNs-pausesBefore) / 1e6
