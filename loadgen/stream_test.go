@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -281,16 +282,57 @@ func TestTranscripts(t *testing.T) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		file, want, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		r, times := send(t, recorded(t, filepath.Join("testdata/streams", file)), "")
-		if got := fmt.Sprintf("%s\t%d\t%d\t%d", r.outcome, len(times), r.tokens.Prompt, r.tokens.Completion); got != want {
-			t.Errorf("%s: got %q (%s), want %q", file, got, r.text, want)
+		file, want, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		file = filepath.Join("testdata/streams", file)
+		e, r := exchanged(t, recorded(t, file), "")
+		if r.outcome != Outcome(strings.Split(want, "\t")[0]) {
+			t.Errorf("%s: %s (%s), want %s", file, r.outcome, r.text, want)
 		}
+		synctest.Test(t, func(t *testing.T) {
+			slow, r := exchanged(t, dribble(recorded(t, file)), "")
+			if got := summary(slow, r); got != want || slow.script.events != e.script.events {
+				t.Errorf("%s: got %q (%s), want %q", file, got, r.text, want)
+			}
+		})
 		n++
 	}
 	if files, _ := filepath.Glob("testdata/streams/*.http"); n != len(files) || n == 0 {
 		t.Errorf("the table has %d rows for %d recordings", n, len(files))
 	}
+}
+
+// summary is a row of want.tsv.
+func summary(e *exchange, r reply) string {
+	told := func(n int64, told bool) string {
+		if !told {
+			return "-"
+		}
+		return fmt.Sprint(n)
+	}
+	s, ttft := &e.script, ""
+	if s.serverTTFT > 0 {
+		ttft = fmt.Sprintf("%.3f", s.serverTTFT.Seconds()*1000)
+	}
+	return fmt.Sprintf("%s\t%d\t%d\t%d\t%s\t%d\t%s\t%s\t%s", r.outcome, len(s.times), 1+slices.Index(s.times, max(s.visible, 1)), r.tokens.Prompt, told(r.tokens.Cached, r.tokens.CachedTold),
+		r.tokens.Completion, told(r.tokens.Reasoning, r.tokens.ReasoningTold), s.finishReason, ttft)
+}
+
+// dribble delivers an answer byte by byte, each a moment after the other.
+func dribble(rt roundTrip) roundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		resp, err := rt(r)
+		if err == nil {
+			resp.Body = slowBody{resp.Body}
+		}
+		return resp, err
+	}
+}
+
+type slowBody struct{ io.ReadCloser }
+
+func (b slowBody) Read(p []byte) (int, error) {
+	time.Sleep(time.Microsecond)
+	return b.ReadCloser.Read(p[:min(len(p), 1)])
 }
 
 // recorded answers with a recording. Most were written by a client that had
