@@ -24,9 +24,11 @@ func (e *exchange) hangsUp(within time.Duration) bool {
 	}
 }
 
-// learnHangUp looks at the end of the first answered probe.
+// learnHangUp looks at the end of the first answered probe, and from then on
+// waits for the end of each connection, which the next probe must not meet.
 func (pr *prober) learnHangUp() {
-	if pr.p.Requests > 1 || !pr.e.hangsUp(hangUpWait) {
+	known := pr.p.HangsUp
+	if pr.p.Requests > 1 && !known || !pr.e.hangsUp(hangUpWait) || known {
 		return
 	}
 	pr.p.HangsUp = true

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,16 +20,17 @@ import (
 func hangUp(p *pipes, announce bool) {
 	var conns sync.WaitGroup
 	defer conns.Wait()
+	var streams atomic.Int64
 	for {
 		c, err := p.Accept()
 		if err != nil {
 			return
 		}
-		conns.Go(func() { hangUpOnce(c, announce) })
+		conns.Go(func() { hangUpOnce(c, announce, &streams) })
 	}
 }
 
-func hangUpOnce(c net.Conn, announce bool) {
+func hangUpOnce(c net.Conn, announce bool, streams *atomic.Int64) {
 	defer func() { _ = c.Close() }()
 	for r := bufio.NewReader(c); ; {
 		req, err := http.ReadRequest(r)
@@ -41,6 +43,9 @@ func hangUpOnce(c net.Conn, announce bool) {
 		if strings.HasSuffix(req.URL.Path, "/models") {
 			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(oneModel), oneModel)
 			continue
+		}
+		if streams.Add(1) == 1 {
+			time.Sleep(time.Second) // cold: a third probe follows
 		}
 		time.Sleep(20 * time.Millisecond)
 		head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n"
@@ -65,6 +70,10 @@ func hangUpRun(t *testing.T, announce, forget bool) (p Preflight, r Result) {
 		pipes := newPipes()
 		ended := make(chan struct{})
 		go func() { defer close(ended); hangUp(pipes, announce) }()
+		defer func() {
+			_ = pipes.Close()
+			<-ended
+		}()
 		spec := tokens(1, 0)
 		cfg := Config{BaseURL: "http://engine", Concurrency: 3, Kind: Gate, Dial: pipes.Dial, Limits: Limits{MinRequests: 12}}
 		var err error
@@ -82,8 +91,6 @@ func hangUpRun(t *testing.T, announce, forget bool) (p Preflight, r Result) {
 		if r, err = Run(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
-		_ = pipes.Close()
-		<-ended
 	})
 	return p, r
 }

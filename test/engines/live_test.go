@@ -23,8 +23,11 @@ func TestDynamo(t *testing.T) {
 }
 
 func TestLlamaCPP(t *testing.T) {
+	// Its threads spin while they wait for each other: with as many as cores,
+	// on cores that others use too, a token takes a second.
+	server := live.Scripted{Name: "llamacpp", Slots: slots, Flags: []string{"--threads", "1"}, StartTimeout: 8 * time.Minute}
 	e := engine{
-		Engine:      live.Scripted{Name: "llamacpp", Slots: slots, StartTimeout: 8 * time.Minute}.Start(t),
+		Engine:      server.Start(t),
 		output:      "llamacpp:tokens_predicted_total",
 		prompt:      []string{"llamacpp:prompt_tokens_total", "llamacpp:prompt_tokens_cached_total"},
 		cached:      []string{"llamacpp:prompt_tokens_cached_total"},

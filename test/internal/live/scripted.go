@@ -18,6 +18,7 @@ import (
 type Scripted struct {
 	Name  string
 	Slots int // requests that it serves at once; others queue
+	Flags []string
 	// StartTimeout covers the first start, which installs the engine.
 	StartTimeout time.Duration
 }
@@ -40,7 +41,7 @@ func (s Scripted) Start(t *testing.T) Engine {
 
 	ctx, cancel := context.WithTimeout(t.Context(), s.StartTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(folder, up), port, strconv.Itoa(s.Slots))
+	cmd := exec.CommandContext(ctx, filepath.Join(folder, up), append([]string{port, strconv.Itoa(s.Slots)}, s.Flags...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
