@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -94,12 +95,25 @@ func (j *judgement) subject() string {
 }
 
 func workload(w loadgen.WorkloadSpec) string {
-	s := fmt.Sprintf("%s (ISL %d, OSL %d", orUnknown(printable(w.Name)), w.ISL, w.OSL)
+	if w.Name == loadgen.FromFile {
+		return fmt.Sprintf("%s (SHA-256 %.12s)", orUnknown(printable(filepath.Base(w.File))), printable(w.FileSHA256))
+	}
+	s := fmt.Sprintf("%s (ISL %d", orUnknown(printable(w.Name)), w.ISL)
+	if w.ISLStddev > 0 {
+		s += fmt.Sprintf(" sd %d", w.ISLStddev)
+	}
+	s += fmt.Sprintf(", OSL %d", w.OSL)
 	if w.OSLStddev > 0 {
 		s += fmt.Sprintf(" sd %d", w.OSLStddev)
 	}
+	if w.IgnoreEOS {
+		s += " with ignore_eos"
+	}
 	if w.Pool > 0 {
 		s += fmt.Sprintf(", %d prompts", w.Pool)
+	}
+	if w.SharedPrefix > 0 {
+		s += fmt.Sprintf(", %.0f %% of each shared", 100*w.SharedPrefix)
 	}
 	return s + fmt.Sprintf(", seed %d)", w.Seed)
 }

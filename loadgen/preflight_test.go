@@ -19,7 +19,7 @@ type host struct {
 	status     int    // of /v1/models, 0 = 200
 	perWord    float64
 	overhead   int
-	legacy     string // "refuses" or "ignores" max_completion_tokens
+	legacy     string // "refuses" or "ignores" max_completion_tokens, or what it says
 	noUsage    bool
 	coldStarts []time.Duration // TTFT of the first requests
 }
@@ -53,6 +53,13 @@ func (h *host) mood(n int64, w http.ResponseWriter, r *http.Request) bool {
 		return true
 	} else if modern && h.legacy == "ignores" {
 		limit = 500
+	}
+	switch _, eos := body["ignore_eos"]; {
+	case eos && h.legacy == "refuses ignore_eos":
+		http.Error(w, `{"error":{"message":"Unrecognized request argument supplied: ignore_eos"}}`, 400)
+		return true
+	case h.legacy == "stops early":
+		limit = 16
 	}
 	wait := h.ttft
 	if int(n) <= len(h.coldStarts) {
@@ -218,6 +225,17 @@ func TestPreflightServersWithLimits(t *testing.T) {
 	preflight(t, &host{engine: engine{ttft: time.Millisecond}, perWord: 0, overhead: 9}, "", aicr(t), func(p Preflight, err error) {
 		if err != nil || p.WordsPerToken != 1 || len(p.Warnings) != 1 {
 			t.Errorf("a server that counts no words: %+v, %v", p, err)
+		}
+	})
+	eos := WorkloadSpec{Name: Synthetic, ISL: 64, OSL: 32, Seed: 1, IgnoreEOS: true}
+	preflight(t, &host{perWord: 1, legacy: "refuses ignore_eos"}, "", eos, func(p Preflight, err error) {
+		if err == nil || !strings.Contains(err.Error(), "--ignore-eos=false") {
+			t.Errorf("ignore_eos refused: %v", err)
+		}
+	})
+	preflight(t, &host{engine: engine{ttft: time.Millisecond}, perWord: 1, legacy: "stops early"}, "", eos, func(p Preflight, err error) {
+		if err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "16 of 32 output tokens though ignore_eos was sent") {
+			t.Errorf("ignore_eos not honoured: %q, %v", p.Warnings, err)
 		}
 	})
 	if _, err := RunPreflight(t.Context(), Config{BaseURL: "http://u:s3cret@h"}, aicr(t)); !isBadInput(err) || strings.Contains(err.Error(), "s3cret") {

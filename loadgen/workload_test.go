@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -186,56 +185,4 @@ func TestSpecsThatAreRefused(t *testing.T) {
 func isBadInput(err error) bool {
 	_, ok := err.(*BadInputError)
 	return ok
-}
-
-func TestFileWorkload(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "w.jsonl")
-	write := func(text string) WorkloadSpec {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return WorkloadSpec{Name: FromFile, File: file}
-	}
-	w, err := NewWorkload(write("{\"prompt\":\"a \\\"q\\\" <é>\",\"max_tokens\":5}\r\n\n{\"prompt\":\"b\",\"max_tokens\":6}"), Preflight{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := w.bodies(&Config{Model: "m"})
-	for i, want := range []struct {
-		prompt string
-		limit  int
-	}{{`a "q" <é>`, 5}, {"b", 6}, {`a "q" <é>`, 5}} {
-		ask := b.body(uint64(i))
-		if m := parsed(t, ask.body); prompt(m) != want.prompt || m["max_completion_tokens"] != float64(want.limit) || ask.out != want.limit {
-			t.Errorf("request %d: %v", i, m)
-		}
-	}
-	if sum := w.Spec().FileSHA256; len(sum) != 64 {
-		t.Errorf("digest %q", sum)
-	}
-	again := w.Spec()
-	if _, err := NewWorkload(again, Preflight{}); err != nil {
-		t.Errorf("the same file again: %v", err)
-	}
-	write(`{"prompt":"c","max_tokens":5}`)
-	if _, err := NewWorkload(again, Preflight{}); !isBadInput(err) || !strings.Contains(err.Error(), "changed") {
-		t.Errorf("a changed file: %v", err)
-	}
-	for text, want := range map[string]string{
-		"":                                      "no prompts",
-		"\n\n":                                  "no prompts",
-		"{}":                                    "jsonl:1: ",
-		`{"prompt":"a","max_tokens":1}` + "\nx": "jsonl:2: ",
-		`{"prompt":"a","max_tokens":0}`:         "jsonl:1: ",
-		`{"prompt":"","max_tokens":1}`:          "jsonl:1: ",
-		`{"prompt":"a","max_tokens":1.5}`:       "jsonl:1: ",
-		`{"prompt":"a","max_tokens":1,"n":2}`:   "jsonl:1: ",
-		`{"prompt":"a","max_tokens":1}{}`:       "more than one",
-		"[1]":                                   "jsonl:1: ",
-		"\n\n" + `{"prompt":"` + strings.Repeat("x", maxFileLine) + `"`: "jsonl:3: the line is longer",
-	} {
-		if _, err := NewWorkload(write(text), Preflight{}); !isBadInput(err) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.40q: %v, want %q", text, err, want)
-		}
-	}
 }

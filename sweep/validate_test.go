@@ -98,6 +98,7 @@ func streamCases() []gateCase {
 		{"no usage", loadgen.Steady, eos, func(r *loadgen.Result) {
 			r.OutputTokensPerRequest, r.Window.OutputTokens = 0, 0
 		}, "V4"},
+		{"prompts sent twice", loadgen.Gate, eos, func(r *loadgen.Result) { r.RepeatedPrompts = 1 }, "V4"},
 
 		{"drift", loadgen.Steady, eos, drift(0.04), "V5"},
 		{"drift just inside", loadgen.Steady, eos, drift(0.029), ""},

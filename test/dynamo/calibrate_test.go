@@ -72,7 +72,8 @@ func calibrateOnce(t *testing.T, bin string, s live.Engine, workers, batchCap in
 	}
 	counted := s.Scrape(t, live.DynamoOutputTokens)[live.DynamoOutputTokens]
 	a := execute(t, calibrateLimit, dir, bin, "calibrate", "--target", s.Base, "--gpus", strconv.Itoa(workers),
-		"--effort", "quick", "--osl", "32", "--osl-stddev", "10", "--overlay", "overlay.yaml", "--journal", "j.jsonl", "-o", "json")
+		"--effort", "quick", "--workload", "synthetic", "--pool", "100", "--reuse-prompts", "--ignore-eos=false",
+		"--osl", "32", "--osl-stddev", "10", "--overlay", "overlay.yaml", "--journal", "j.jsonl", "-o", "json")
 	counted = s.Scrape(t, live.DynamoOutputTokens)[live.DynamoOutputTokens] - counted
 	t.Logf("took %s; stderr:\n%s", a.took.Round(time.Second), a.stderr)
 	if a.exit != exitInconclusive {
