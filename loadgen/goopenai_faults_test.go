@@ -55,7 +55,8 @@ func TestGoOpenAIRequests(t *testing.T) {
 	spec := tokens(8, 0)
 	spec.IgnoreEOS = true
 	w := workload(t, spec)
-	k.body, _ = w.bodies(bodyShape{model: "m", extra: map[string]json.RawMessage{"nvext": json.RawMessage(`{}`)}}).body(0)
+	extra := map[string]json.RawMessage{"nvext": json.RawMessage(`{}`)}
+	k.body = w.bodies(&Config{Model: "m", Network: Network{Body: extra}}).body(0).body
 	ours := k.keys(t)
 	for _, key := range []string{"temperature", "ignore_eos", "nvext"} { // F10, F9
 		if _, both := theirs[key]; both || ours[key] == nil {
@@ -99,12 +100,12 @@ func TestGoOpenAIRedials(t *testing.T) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, chat("a"), finish, usage2, done)
 			_ = http.NewResponseController(w).Flush()
-			time.Sleep(time.Millisecond)
+			<-time.After(time.Millisecond)
 			return true
 		}}
 		cfg := Config{Concurrency: 2, Kind: Gate, Transport: kind, Limits: Limits{MinRequests: 14}}
 		inBubble(t, e, cfg, func(r Result, err error) {
-			time.Sleep(time.Second) // handlers of closed connections end
+			<-time.After(time.Second) // handlers of closed connections end
 			if err != nil || r.All[OK] != 16 || r.Health.Dials != want {
 				t.Errorf("%s: %v %v, %d dials, want %d", kind, err, r.All, r.Health.Dials, want)
 			}
