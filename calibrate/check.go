@@ -120,6 +120,9 @@ func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 	if base != nil && base.Fingerprint.Workload != f.Workload {
 		say("the baseline measured workload %s, the check %s", workload(base.Fingerprint.Workload), workload(f.Workload))
 	}
+	if why := crossCheck(f); why != "" {
+		say("%s", why)
+	}
 	if f.Effort == sweep.Quick && !f.Simulated {
 		say("quick effort does not repeat the evaluator's protocol: check a real target with --effort standard")
 	}

@@ -49,6 +49,8 @@ func TestCheckVerdicts(t *testing.T) {
 		{"quick effort, simulated", good, p99, func(f *fixture, _ *recipes.Gate) {
 			f.curve.Fingerprint.Effort, f.curve.Fingerprint.Simulated = sweep.Quick, true
 		}, Pass, ""},
+		{"a cross-check", good, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.Transport = "go-openai" }, Inconclusive, "cross-check only"},
+		{"a cross-check, slow", bad, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.Transport = "go-openai" }, Inconclusive, "cross-check only"},
 		{"no load pinned", good, p99, func(_ *fixture, g *recipes.Gate) { g.ConcurrencyPerGPU = 0 }, Inconclusive, "pins no concurrency"},
 		{"other routing", good, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.RoutingMode = "gateway-epp" }, Inconclusive, "routing mode"},
 		{"no GPUs", good, p99, func(f *fixture, _ *recipes.Gate) { f.curve.Fingerprint.GPUs = 0 }, Inconclusive, "number of GPUs"},

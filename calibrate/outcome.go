@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -43,6 +44,7 @@ func outcomes() []rule {
 		{OutcomeDegraded, unmet("C4", "C5", "C9")},
 		{OutcomeProvisional, (*judgement).missingData},
 		{OutcomeDegraded, func(j *judgement) string { return j.inseparable }},
+		{OutcomeProvisional, (*judgement).crossCheck},
 		{OutcomeProvisional, (*judgement).simulatedRefused},
 		{OutcomeProvisional, (*judgement).lookOnly},
 		{OutcomeProvisional, unmet("C7", "C6", "C11")},
@@ -203,6 +205,17 @@ func (j *judgement) missingData() string {
 	return ""
 }
 
+// crossCheck: a client that takes a broken stream for an answer and a dial for
+// prefill measures nothing that could be promised.
+func (j *judgement) crossCheck() string { return crossCheck(j.curve.Fingerprint) }
+
+func crossCheck(f sweep.Fingerprint) string {
+	if t := f.Transport; t != "" && t != loadgen.Native {
+		return fmt.Sprintf("measured with the transport %q, which is for a cross-check only: no gate is set or judged from it", t)
+	}
+	return ""
+}
+
 func (j *judgement) simulatedRefused() string {
 	if j.curve.Fingerprint.Simulated && !j.policy.AllowSimulated {
 		return "simulated target: nothing is written from a simulation unless --allow-simulated waives C6, C7 and C11"
@@ -248,5 +261,6 @@ func (j *judgement) mayWrite(o Outcome, g recipes.Gate) bool {
 	}
 	floor := g.FloorPerGPU > 0 || g.Floor > 0 || j.policy.TTFTOnly
 	complete := g.Model != "" && g.ConcurrencyPerGPU > 0 && g.RoutingMode != "" && g.CeilingTTFTP99MS > 0 && floor
+	complete = complete && j.crossCheck() == ""
 	return complete && len(j.gates) == 11 && (o == OutcomeOK && !f.Simulated || o == OutcomeSimulated && f.Simulated)
 }

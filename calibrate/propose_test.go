@@ -41,6 +41,8 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{"simulated and allowed", func(*fixture) {}, OutcomeSimulated, "C6, C7, C11 are waived", true},
 		{"simulated, not allowed", func(f *fixture) { f.policy.AllowSimulated = false }, OutcomeProvisional, "--allow-simulated", true},
+		{"go-openai", func(f *fixture) { f.curve.Fingerprint.Transport = loadgen.GoOpenAI }, OutcomeProvisional, "cross-check only", true},
+		{"native", func(f *fixture) { f.curve.Fingerprint.Transport = loadgen.Native }, OutcomeSimulated, "", true},
 		{"real", func(f *fixture) { f.curve.Fingerprint.Simulated = false }, OutcomeProvisional, "C7 external anchor: no anchor", true},
 		{"real and quick", func(f *fixture) { f.curve.Fingerprint.Simulated = false; f.curve.Fingerprint.Effort = sweep.Quick }, OutcomeProvisional, "first look", true},
 		{"simulated and quick", func(f *fixture) { f.curve.Fingerprint.Effort = sweep.Quick }, OutcomeSimulated, "", true},

@@ -47,6 +47,10 @@ type Config struct {
 	// Progress, when set, is called about once a second from one goroutine,
 	// which also watches the deadlines of the run: it must not block.
 	Progress func(Progress)
+	// Waiting, when set, is called every few seconds while RunPreflight waits
+	// for the server, from one goroutine, with what it waits for and for how
+	// long: it must not block.
+	Waiting func(what string, since time.Duration)
 }
 
 // Limits bound one run.

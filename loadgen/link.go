@@ -64,7 +64,9 @@ func (n Network) Proxy(target string) (*url.URL, error) {
 		return nil, badInput("the target is not a URL: write http://HOST:PORT or https://HOST[/BASE]")
 	}
 	proxy, err := http.ProxyFromEnvironment(req)
-	if err != nil { // its text holds the whole URL
+	// The error's text would hold the whole URL. One that net/http cannot parse
+	// it takes for a host and a path: http://… becomes the host "http:".
+	if err != nil || proxy != nil && strings.HasSuffix(proxy.Host, ":") {
 		return nil, badInput("the proxy in the environment is not a URL: look at HTTP_PROXY, HTTPS_PROXY and their small forms")
 	}
 	return proxy, nil

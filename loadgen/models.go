@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -114,8 +115,18 @@ func modelsFailure(err error, base string, secrets []string, answered int) error
 		return fmt.Errorf("listing the models failed: %s", text)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("listing the models was interrupted: %w", context.Canceled)
+	case errors.Is(err, context.DeadlineExceeded) && answered == 0:
+		return fmt.Errorf("%s/v1/models gave no answer within %v: is this the server's own port, and is it ready?", base, modelsTimeout)
+	case certificate(err):
+		return fmt.Errorf("%s: %s; name the authority that signed the server's certificate (--ca-file), or the host that the certificate is for", base, text)
 	case answered != 0:
 		return fmt.Errorf("%s/v1/models answered status %d without a list of models: %s; is this the address of the server itself?", base, answered, text)
 	}
 	return fmt.Errorf("no answer from %s: %s; is the server up and the address right?", base, text)
+}
+
+// certificate reports that this side did not believe the server's certificate.
+func certificate(err error) bool {
+	var untrusted *tls.CertificateVerificationError
+	return errors.As(err, &untrusted)
 }

@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -40,9 +39,11 @@ type Preflight struct {
 }
 
 const (
-	// The first answer of a cold engine has been seen to take 42 s.
-	probeTimeout = 2 * time.Minute
-	maxProbes    = 5
+	// The first token of a cold engine has been seen to take 42 s.
+	probeFirstToken = time.Minute
+	probeIdle       = 30 * time.Second
+	probeTimeout    = 2 * time.Minute
+	maxProbes       = 5
 	// Two successive TTFTs within this factor mean a warm server.
 	warmFactor = 2
 )
@@ -63,7 +64,9 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return Preflight{}, err
 	}
-	cfg.Limits = Limits{RequestTimeout: probeTimeout}
+	wait := startWaiting(cfg.Waiting)
+	defer wait.end()
+	cfg.Limits = cfg.Limits.probeLimits()
 	cfg.Transport = Native // which transport carries the load is not in question here
 	run := &clock{start: time.Now()}
 	transport := newTransport(link, run, &netStats{}, preflightConnectTimeout)
@@ -73,6 +76,7 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if cfg.Endpoint == Completions {
 		p.OutputLimitField = legacyLimit // this API never had the other
 	}
+	wait.on("the list of models")
 	if err := p.chooseModel(ctx, &cfg, base, transport); err != nil {
 		return p, err
 	}
@@ -87,7 +91,7 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return p, err
 	}
-	probe := &prober{p: &p, w: w, e: newExchange(ctx, client, transport), endpoint: cfg.Endpoint, extra: cfg.Network.Body}
+	probe := &prober{p: &p, w: w, e: newExchange(ctx, client, transport), cfg: &cfg, wait: wait}
 	if err := probe.warm(); err != nil {
 		return p, err
 	}
@@ -131,12 +135,11 @@ func (p *Preflight) chooseModel(ctx context.Context, cfg *Config, base string, t
 
 // prober sends the probes of a preflight, one after the other.
 type prober struct {
-	p *Preflight
-	w *Workload
-	e *exchange
-	// What every body has beside the prompt.
-	endpoint Endpoint
-	extra    map[string]json.RawMessage
+	p    *Preflight
+	w    *Workload
+	e    *exchange
+	cfg  *Config
+	wait *waiter
 	// Words and prompt tokens of answered probes with prompts of our making.
 	words, tokens []float64
 }
@@ -187,7 +190,7 @@ func (pr *prober) send(i int) (reply, error) {
 		}
 	}
 	if r.outcome != OK {
-		return r, probeFailure(r)
+		return r, pr.failure(r)
 	}
 	pr.learnHangUp()
 	if r.tokens.Completion > int64(asked) {
@@ -204,7 +207,7 @@ func (pr *prober) send(i int) (reply, error) {
 }
 
 func (pr *prober) try(i int) (r reply, words, asked int) {
-	b := pr.w.bodies(&Config{Model: pr.p.Model, Endpoint: pr.endpoint, Network: Network{Body: pr.extra}})
+	b := pr.w.bodies(&Config{Model: pr.p.Model, Endpoint: pr.cfg.Endpoint, Network: pr.cfg.Network})
 	var body []byte
 	if n := len(pr.w.lines); n > 0 {
 		line := pr.w.lines[(n-1-i%n)%n] // the last ones; see fresh
@@ -216,6 +219,7 @@ func (pr *prober) try(i int) (r reply, words, asked int) {
 		}
 		body = b.with(pr.w.words(probeNumber+uint64(i), words), asked)
 	}
+	pr.wait.on(fmt.Sprintf("the answer to single request %d", pr.p.Requests+1))
 	r = pr.e.do(body)
 	pr.p.Requests++
 	pr.p.OutputTokens += r.tokens.Completion

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -26,7 +27,8 @@ type Event struct {
 }
 
 // Run continues the campaign until the planner is done or ctx ends. A run that
-// ctx cut short is not recorded: the journal holds whole runs only.
+// ctx, or the plan's MaxWall, cut short is not recorded: the journal holds whole
+// runs only.
 func (c *Campaign) Run(ctx context.Context) (Decision, error) {
 	find := remember(knee.Find)
 	for {
@@ -37,18 +39,44 @@ func (c *Campaign) Run(ctx context.Context) (Decision, error) {
 		if err := ctx.Err(); err != nil {
 			return d, err
 		}
-		if err := c.step(ctx, d.Step); err != nil {
+		err := c.step(ctx, d.Step)
+		if errors.Is(err, errOutOfTime) {
+			t := newTape(c.Curve.Plan, c.Curve.Runs, find)
+			t.ended = fmt.Sprintf("the time limit of %s is reached: the run at %d per GPU in progress was ended and is not recorded", c.Curve.Plan.MaxWall, d.Step.ConcurrencyPerGPU)
+			return t.decide(), nil
+		}
+		if err != nil {
 			return d, err
 		}
 	}
 }
 
+var errOutOfTime = errors.New("the time limit of the campaign is reached")
+
+// withinWall bounds a run by what is left of the campaign's time.
+func (c *Campaign) withinWall(ctx context.Context) (context.Context, context.CancelFunc) {
+	left := c.Curve.Plan.MaxWall
+	if left <= 0 {
+		return context.WithCancel(ctx)
+	}
+	for _, r := range c.Curve.Runs {
+		left -= length(r)
+	}
+	return context.WithTimeoutCause(ctx, left, errOutOfTime)
+}
+
 // step makes one run, judges it and records it.
 func (c *Campaign) step(ctx context.Context, s Step) error {
 	c.notify(Event{Step: s, Done: len(c.Curve.Runs)})
-	r, err := c.Measure(ctx, s, c.firstRequest())
+	within, cancel := c.withinWall(ctx)
+	defer cancel()
+	r, err := c.Measure(within, s, c.firstRequest())
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	// A run that was whole in time counts, even if the time is now over.
+	if (err != nil || r.Stopped == "cancelled") && errors.Is(context.Cause(within), errOutOfTime) {
+		return errOutOfTime
 	}
 	if err != nil {
 		return fmt.Errorf("run %d at %d per GPU: %w", len(c.Curve.Runs)+1, s.ConcurrencyPerGPU, err)

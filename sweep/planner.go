@@ -26,7 +26,11 @@ func nextStep(p Plan, runs []Run, find fitter) Decision {
 	if err := p.Validate(); err != nil {
 		return Decision{Done: true, Reason: "the plan is not valid: " + err.Error()}
 	}
-	t := newTape(p, runs, find)
+	return newTape(p, runs, find).decide()
+}
+
+func (t *tape) decide() Decision {
+	p := t.plan
 	var d Decision
 	switch {
 	case p.Check:

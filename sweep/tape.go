@@ -32,6 +32,8 @@ type tape struct {
 	// pending is the step to make now; spent says which budget is used up.
 	pending *Step
 	spent   string
+	// ended says that nothing more is to be run, whatever the budgets allow.
+	ended string
 	// failed says why the campaign cannot go on.
 	failed string
 }
@@ -56,6 +58,8 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 	k := slot{s.ConcurrencyPerGPU, s.Kind}
 	if len(t.pool[k]) == 0 {
 		switch {
+		case t.ended != "":
+			t.spent = t.ended
 		case s.Purpose != Confirm && t.counted >= t.plan.MaxRuns:
 			t.spent = fmt.Sprintf("the limit of %d runs is reached", t.plan.MaxRuns)
 		case t.plan.MaxWall > 0 && t.wall >= t.plan.MaxWall:

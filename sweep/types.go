@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -33,6 +34,16 @@ type Fingerprint struct {
 	StartMode   string               `json:"start_mode,omitempty"`
 	Deployment  string               `json:"deployment_id,omitempty"`
 	ToolVersion string               `json:"tool_version"`
+	// How requests were made, where it was not the usual way: the API, the
+	// client, the protocol, the way to the server, and what was added to
+	// requests. Of headers only the names are kept, of a proxy only its host.
+	Endpoint     loadgen.Endpoint           `json:"endpoint,omitempty"`
+	Transport    loadgen.TransportKind      `json:"transport,omitempty"`
+	HTTP2        bool                       `json:"http2,omitempty"`
+	UnixSocket   string                     `json:"unix_socket,omitempty"`
+	Proxy        string                     `json:"proxy,omitempty"`
+	ExtraHeaders []string                   `json:"extra_headers,omitempty"`
+	ExtraBody    map[string]json.RawMessage `json:"extra_body,omitempty"`
 	// Labels hold what a URL cannot tell: image digest, precision, GPU
 	// product, GPUs per worker, workers, frontends, driver.
 	Labels map[string]string `json:"labels,omitempty"`

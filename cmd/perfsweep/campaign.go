@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
-	"os"
 	"slices"
 	"time"
 
@@ -74,10 +72,10 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
-	for _, f := range []string{
+	for _, f := range append(netFlagNames[:],
 		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "max-wall",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
-	} {
+	) {
 		if c.changed(f) {
 			return badInputf("--%s says what to measure and needs --target; without one %s is judged as it was measured: drop the flag", f, c.flags.journal)
 		}
@@ -87,7 +85,12 @@ func (c *campaign) refuseMeasuring() error {
 
 // drive runs the preflight, joins the journal and follows the planner.
 func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSpec, labels map[string]string, journal *openJournal, old *sweep.Curve) (sweep.Curve, sweep.Decision, error) {
-	cfg := loadgen.Config{BaseURL: t.baseURL, Model: c.model, APIKey: os.Getenv(c.flags.keyEnv), Dial: t.dial}
+	cfg := loadgen.Config{BaseURL: t.baseURL, Model: c.model, Dial: t.dial, Waiting: func(what string, since time.Duration) {
+		c.say("waiting for %s: %.0f s", what, since.Seconds())
+	}}
+	if err := c.network(&cfg, t); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, err
+	}
 	pre, err := loadgen.RunPreflight(ctx, cfg, spec)
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, fmt.Errorf("preflight of %s: %w", t.public, err)
@@ -97,7 +100,7 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	}
 	c.plan.MinWatch = stallWatch(c.plan, pre)
 	if c.plan.MaxConcurrencyPerGPU == 0 {
-		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, pre.Model)
+		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, cfg, pre.Model)
 	}
 	if err := loadgen.CheckStreams(c.plan.Peak() * t.gpus); err != nil {
 		return sweep.Curve{}, sweep.Decision{}, fmt.Errorf("the largest level, %d per GPU: %w", c.plan.Peak(), err)
@@ -115,6 +118,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 		},
 		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre,
 	}
+	if err := record(&curve.Fingerprint, cfg); err != nil {
+		return curve, sweep.Decision{}, err
+	}
 	if curve, err = journal.join(curve, old); err != nil {
 		return curve, sweep.Decision{}, err
 	}
@@ -128,6 +134,20 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	return run.Curve, d, err
 }
 
+// network puts the flags for the way to the target into a configuration.
+func (c *campaign) network(cfg *loadgen.Config, t *target) error {
+	n := &c.flags.net
+	if t.simulated {
+		if err := n.forSimulator(); err != nil {
+			return err
+		}
+	}
+	if why := n.exposed(); why != "" {
+		c.say("note: %s", why)
+	}
+	return n.apply(cfg, c.changed("api-key-env"))
+}
+
 // The upper end of an adaptive sweep: two times the batch cap where the server
 // publishes one, within these bounds, else sweep.DefaultUpperEnd.
 const (
@@ -136,10 +156,12 @@ const (
 )
 
 // upperEnd asks the server for its batch cap.
-func (c *campaign) upperEnd(ctx context.Context, t *target, model string) int {
-	tr := &http.Transport{DialContext: t.dial, DisableKeepAlives: true}
-	defer tr.CloseIdleConnections()
-	caps, err := observe.ReadCapacity(ctx, &http.Client{Transport: tr}, t.baseURL, model)
+func (c *campaign) upperEnd(ctx context.Context, t *target, cfg loadgen.Config, model string) int {
+	hc, err := loadgen.NewHTTPClient(cfg)
+	var caps observe.Capacity
+	if err == nil {
+		caps, err = observe.ReadCapacity(ctx, hc, t.baseURL, model)
+	}
 	if err != nil {
 		c.say("note: sweeping up to %d per GPU, as no batch cap is known (%v)", sweep.DefaultUpperEnd, err)
 		return sweep.DefaultUpperEnd
@@ -169,6 +191,9 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 		cfg.Kind = s.Kind
 		cfg.FirstRequest = first
 		cfg.Limits = c.plan.Effort.Limits(s, cfg.Concurrency, e2e)
+		if err := c.flags.net.limit(&cfg.Limits); err != nil {
+			return loadgen.Result{}, err
+		}
 		r, err := loadgen.Run(ctx, cfg)
 		if err == nil {
 			err = gone(r)

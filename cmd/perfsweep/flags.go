@@ -21,12 +21,13 @@ type measureFlags struct {
 	resume    bool
 	effort    string
 	labels    []string
-	keyEnv    string
 	maxWall   time.Duration
 	sloTTFTMS float64
+	net       netFlags
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
+	m.net.bind(f)
 	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE] or sim:PRESET[?key=value&…]")
 	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets")
 	f.StringVar(&m.model, "model", "", "model to ask for (default: the overlay's, else the only one served)")
@@ -35,8 +36,7 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&m.effort, "effort", "standard", "quick, standard or full; quick is for demos and first looks")
 	m.workloadFlags.bind(f)
 	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8, gpu_product=GB300 or routing_mode=dynamo-router; repeatable")
-	f.StringVar(&m.keyEnv, "api-key-env", "PERFSWEEP_API_KEY", "environment variable that holds the API key, if the target needs one")
-	f.DurationVar(&m.maxWall, "max-wall", 0, "start no further run after this much run time and report what is known")
+	f.DurationVar(&m.maxWall, "max-wall", 0, "end the campaign after this much run time, a run in progress included, and report what is known")
 	f.Float64Var(&m.sloTTFTMS, "slo-ttft-ms", 2000, "largest TTFT p99 that counts as healthy")
 }
 

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/spf13/pflag"
+
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/loadgen/enginesim"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -32,7 +34,10 @@ func virtual(t *testing.T, spec string, osl int, plan sweep.Plan) (sweep.Curve, 
 	}
 	ws.OSL = osl
 	a := &app{out: io.Discard, err: testLog{t}}
-	c := &campaign{app: a, flags: &measureFlags{}, plan: plan}
+	var flags measureFlags
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.bind(set) // the defaults
+	c := &campaign{app: a, flags: &flags, changed: set.Changed, plan: plan}
 	curve, d, err := c.drive(context.Background(), tg, ws, nil, &openJournal{}, nil)
 	if err != nil {
 		t.Fatalf("%s: %v", spec, err)
