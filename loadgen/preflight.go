@@ -32,10 +32,13 @@ type Preflight struct {
 	Requests     int64 `json:"requests"`
 	// TTFTMS and E2EMS are those of the last, warm probe; SlowestTTFTMS is the
 	// largest of all probes (a cold start or a stall before any load).
-	TTFTMS        float64  `json:"ttft_ms"`
-	E2EMS         float64  `json:"e2e_ms"`
-	SlowestTTFTMS float64  `json:"slowest_ttft_ms"`
-	Warnings      []string `json:"warnings,omitempty"`
+	TTFTMS        float64 `json:"ttft_ms"`
+	E2EMS         float64 `json:"e2e_ms"`
+	SlowestTTFTMS float64 `json:"slowest_ttft_ms"`
+	// ChunkGapMS is the mean gap between the chunks of the last probe: what a
+	// stream brings at most, as engines slow down under load.
+	ChunkGapMS float64  `json:"chunk_gap_ms,omitempty"`
+	Warnings   []string `json:"warnings,omitempty"`
 }
 
 const (
@@ -160,6 +163,9 @@ func (pr *prober) warm() error {
 		p.E2EMS = float64(r.last-r.sent) / nsPerMS
 		p.TTFTMS = float64(r.first-r.sent) / nsPerMS
 		p.SlowestTTFTMS = max(p.SlowestTTFTMS, p.TTFTMS)
+		if n := len(pr.e.script.times); n > 1 {
+			p.ChunkGapMS = float64(r.last-r.first) / float64(n-1) / nsPerMS
+		}
 		if r.first == 0 {
 			p.E2EMS, p.TTFTMS = float64(r.end-r.sent)/nsPerMS, 0
 		}

@@ -185,6 +185,7 @@ func stallWatch(p sweep.Plan, pre loadgen.Preflight) time.Duration {
 // measurer makes one run of a step.
 func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight) func(context.Context, sweep.Step, uint64) (loadgen.Result, error) {
 	e2e := time.Duration(pre.E2EMS * float64(time.Millisecond))
+	guard := newCeilingGuard(knownCeiling(), pre.ChunkGapMS)
 	return func(ctx context.Context, s sweep.Step, first uint64) (loadgen.Result, error) {
 		cfg := cfg
 		cfg.Concurrency = s.ConcurrencyPerGPU * gpus
@@ -194,10 +195,14 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 		if err := c.flags.net.limit(&cfg.Limits); err != nil {
 			return loadgen.Result{}, err
 		}
+		if w := guard.before(cfg.Concurrency); w != "" {
+			c.say("note: %s", w)
+		}
 		r, err := loadgen.Run(ctx, cfg)
 		if err == nil {
 			err = gone(r)
 		}
+		guard.after(r.Window.GapP50MS)
 		if err == nil && r.Window.E2EMeanMS > 0 {
 			e2e = time.Duration(r.Window.E2EMeanMS * float64(time.Millisecond))
 		}

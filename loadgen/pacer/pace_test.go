@@ -151,6 +151,11 @@ func TestHeldInLoop(t *testing.T) {
 				}
 				r, err := loadgen.Run(t.Context(), loadgen.Config{
 					BaseURL: "http://paced.invalid", Model: "paced", Concurrency: streams, Kind: kind, Workload: w,
+					OnRequest: func(q loadgen.Request) {
+						if got := q.FirstToken - q.Sent; got != ttft || q.ServerTTFT != ttft {
+							t.Errorf("request %d: TTFT %s, the server's own %s", q.Number, got, q.ServerTTFT)
+						}
+					},
 					Limits: loadgen.Limits{MinRequests: 4 * streams, Ramp: 90 * time.Millisecond},
 					Dial:   func(context.Context, string, string) (net.Conn, error) { return pipe(s), nil },
 				})

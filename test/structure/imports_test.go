@@ -32,13 +32,15 @@ var mayImport = map[string][]string{
 	"sweep/imports":                 {"sweep", "knee", "loadgen/aiperf"},
 	"sweep/observe":                 nil,
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
-	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "calibrate"},
+	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "calibrate", "cmd/perfsweep/internal/selftest"},
 	"cmd/perfsweep":                 everything,
 	"test/cicount":                  nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,
 	"test/internal/live":            nil,
 	"test/structure":                nil,
+
+	"cmd/perfsweep/internal/selftest": {"loadgen", "loadgen/pacer", "sweep"},
 }
 
 // listed is what go list says of a package.
