@@ -50,9 +50,12 @@ type ending struct {
 }
 
 func (e engine) endings() []ending {
+	// Drawn, not the likeliest tokens: a model of random weights repeats those
+	// for ever.
+	stop := map[string]json.RawMessage{"stop": json.RawMessage(e.stops), "temperature": json.RawMessage("1")}
 	list := []ending{
 		{name: "length", osl: 8, dev: 3, ignoreEOS: true, reason: "length", all: true},
-		{name: "stop", osl: 24, dev: 8, reason: "stop", body: map[string]json.RawMessage{"stop": json.RawMessage(e.stops)}},
+		{name: "stop", osl: 24, dev: 8, reason: "stop", body: stop},
 	}
 	if e.endToken != "" {
 		list = append(list, ending{name: "end token", osl: 8, reason: "stop", all: true,
