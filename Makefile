@@ -7,7 +7,7 @@ GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # Every suite that make test leaves out carries one of these build tags. accept
 # also replaces the sizes of the short suites, so linters look both ways.
-TAGS     := accept,verify,oracle,dynamo
+TAGS     := accept,verify,oracle,dynamo,engines,vllm
 FUZZTIME ?= 5s
 BENCH    ?= .
 # PKGS narrows test and race to some packages.
@@ -80,6 +80,10 @@ accept: ## every test at the sizes of the statistical acceptance (minutes)
 .PHONY: verify
 verify: ## timing against the real Dynamo frontend's own histograms (needs PERFSWEEP_SHARED or ../shared)
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run Verify -timeout 20m ./test/dynamo/
+
+.PHONY: vllm
+vllm: ## token counts against a real vLLM on this CPU (5 GB, minutes), or against the one at PERFSWEEP_VLLM_URL
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags vllm -run VLLM -timeout 45m ./test/engines/
 
 .PHONY: ci
 ci: ## everything that .ci/run runs
