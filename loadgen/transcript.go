@@ -21,7 +21,7 @@ type transcript struct {
 	events  int64   // data events, [DONE] included
 	// What the stream says of its own end.
 	done           bool
-	seen, finished uint64 // bit per choice index, the last one for all above
+	seen, finished uint64 // bit per choice, the last for all above; choice 0 need not be in seen
 	finishReason   string // of choice 0, bounded but not clean
 	// usage is the last object seen; loose is the sum of those that came
 	// alone, without a choice: llama.cpp sends one for each choice.
@@ -62,7 +62,6 @@ func (t *transcript) event(ev stream.Event, at int64) {
 	if kind.Plain() {
 		t.events++
 		t.token(kind, at)
-		t.seen |= 1
 		return
 	}
 	t.special(ev, kind, at)
@@ -91,7 +90,6 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 		return
 	}
 	if kind == stream.Choices {
-		t.seen |= 1
 		return
 	}
 	c, err := stream.Decode(ev.Data)
@@ -136,7 +134,7 @@ func (t *transcript) count(c stream.Chunk) {
 	}
 }
 
-func indexBit(i int) uint64 { return 1 << uint(min(max(i, 0), 63)) }
+func indexBit(i int) uint64 { return 1 << min(i, 63) }
 
 // unreadable judges a payload that is no chunk.
 func (t *transcript) unreadable(ev stream.Event, err error) {
@@ -183,7 +181,7 @@ func (t *transcript) tokens() stream.Tokens {
 // finish_reason gives that sign by its usage, which it knows only at the end.
 func (t *transcript) end(err error) (Outcome, string) {
 	whole := errors.Is(err, io.EOF)
-	finished := t.finished != 0 && t.finished == t.seen
+	finished := t.finished == t.seen|1 // one choice was asked for
 	counted := t.finished == 0 && t.looseCount > 0 && t.looseAt == t.events
 	complete := t.done || whole && (finished || counted)
 	switch {

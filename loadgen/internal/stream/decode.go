@@ -41,12 +41,10 @@ func Decode(b []byte) (Chunk, error) {
 	for _, raw := range choices {
 		c.choice(raw)
 	}
+	var bad error
 	if raw := top["usage"]; len(raw) > 0 && raw[0] == '{' {
-		var err error
-		if c.Usage, err = usage(raw); err != nil {
-			return Chunk{}, fmt.Errorf("usage: %w", err)
-		}
 		c.Kind |= Usage
+		c.Usage, bad = usage(raw)
 	}
 	c.ServerTTFT = serverTTFT(top["nvext"])
 	if text(top["message"]) != "" || text(top["detail"]) != "" {
@@ -57,6 +55,11 @@ func Decode(b []byte) (Chunk, error) {
 	}
 	if c.Failed() {
 		c.ErrText = errorText(top, b)
+		if bad != nil {
+			c.Kind &^= Usage
+		}
+	} else if bad != nil {
+		return Chunk{}, fmt.Errorf("usage: %w", bad)
 	}
 	return c, nil
 }
@@ -77,7 +80,8 @@ func (c *Chunk) choice(raw json.RawMessage) {
 	}
 	var index int
 	if raw := choice["index"]; len(raw) > 0 {
-		_ = json.Unmarshal(raw, &index) // an index that is no integer counts as 0
+		_ = json.Unmarshal(raw, &index) // an index that is no integer counts as 0, as one below does
+		index = max(index, 0)
 		if raw[0] != '0' && raw[0] != 'n' && raw[0] != '"' && raw[0] != '{' && raw[0] != '[' {
 			c.Kind |= Multi
 		}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -23,21 +24,22 @@ func (t Tokens) Plus(o Tokens) Tokens {
 	}
 }
 
-// usage reads a usage object. Counts that do not read as whole numbers are an
-// error in the two that everything rests on, and not told in the details.
-func usage(raw json.RawMessage) (Tokens, error) {
-	var all struct {
-		Prompt           int64           `json:"prompt_tokens"`
-		Completion       int64           `json:"completion_tokens"`
-		PromptDetail     json.RawMessage `json:"prompt_tokens_details"`
-		CompletionDetail json.RawMessage `json:"completion_tokens_details"`
-	}
+// usage reads a usage object. Counts that are no whole numbers are an error in
+// the two that everything rests on, and not told in the details.
+func usage(raw json.RawMessage) (t Tokens, err error) {
+	var all object
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return Tokens{}, err
+		return t, err
 	}
-	t := Tokens{Prompt: all.Prompt, Completion: all.Completion}
-	t.Cached, t.CachedTold = detail(all.PromptDetail, "cached_tokens")
-	t.Reasoning, t.ReasoningTold = detail(all.CompletionDetail, "reasoning_tokens")
+	for name, n := range map[string]*int64{"prompt_tokens": &t.Prompt, "completion_tokens": &t.Completion} {
+		if value := all[name]; len(value) > 0 {
+			if err := json.Unmarshal(value, n); err != nil {
+				return t, fmt.Errorf("%s: %w", name, err)
+			}
+		}
+	}
+	t.Cached, t.CachedTold = detail(all["prompt_tokens_details"], "cached_tokens")
+	t.Reasoning, t.ReasoningTold = detail(all["completion_tokens_details"], "reasoning_tokens")
 	return t, nil
 }
 
