@@ -10,6 +10,7 @@ import (
 // every answer of a server does alike is not.
 func TestNotes(t *testing.T) {
 	normal := chat("a") + finish + usage2 + done
+	second := chat("a") + strings.Replace(chat("b"), `"index":0`, `"index":1`, 1)
 	for _, c := range []struct {
 		name    string
 		streams []string
@@ -21,7 +22,8 @@ func TestNotes(t *testing.T) {
 		{"finish_reason at times", []string{chat("a") + usage2 + done, normal}, []string{"1 of 2 answers had no finish_reason"}},
 		{"usage ends them", []string{chat("a") + usage2, chat("a") + usage2}, []string{"2 of 2 answers had neither"}},
 		{"usage falls", []string{strings.Replace(chat("a"), "}]}", `}],"usage":{"completion_tokens":9}}`, 1) + usage2 + done}, []string{"1 of 1 answers counted fewer"}},
-		{"another choice", []string{chat("a") + strings.Replace(chat("b"), `"index":0`, `"index":1`, 1) + usage2 + done}, []string{"more than the one choice"}},
+		{"another choice", []string{second + usage2 + done}, []string{"more than the one choice"}},
+		{"a choice with fewer tokens than the other", []string{second + usageOf("9") + usageOf("4") + done}, []string{"more than the one choice"}},
 		{"wrapped comments", []string{"data: : x\n\ndata: : x\n\n" + normal}, []string{"2 events were comments"}},
 		{"failures are no oddities", []string{"data: : x\n\n" + chat("a"), "event: error\n\n"}, []string{"1 events were comments"}},
 	} {
