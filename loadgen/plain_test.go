@@ -63,136 +63,148 @@ type plainReading struct {
 	malformed int64
 }
 
+// plainState is a reading in progress.
+type plainState struct {
+	plainReading
+	seen, finished  map[int]bool
+	loose           []stream.Tokens // usage objects without a choice
+	fault           Outcome
+	done, aloneLast bool
+}
+
 // plainRead reads a stream that ended well or broke. It knows nothing of
 // objects in which a name comes twice, whose meaning JSON leaves open.
 func plainRead(in string, broken bool) (r plainReading, ambiguous bool) {
-	seen, finished := map[int]bool{0: true}, map[int]bool{}
-	var loose []stream.Tokens
-	var fault Outcome
-	done, aloneLast := false, false
-	fail := func(o Outcome) {
-		if fault == "" {
-			fault = o
-		}
-	}
+	s := plainState{seen: map[int]bool{0: true}, finished: map[int]bool{}}
 	for n, ev := range plainEvents(in) {
-		at := int64(n + 1)
 		data := strings.TrimSpace(ev.data)
-		if ev.failed {
-			fail(InBand)
-			continue
-		}
-		if data == "" {
-			continue
-		}
-		if data == "[DONE]" {
-			done = true
-			break
-		}
-		aloneLast = false
-		if repeats(data) {
+		switch {
+		case s.done:
+		case ev.failed:
+			s.fail(InBand)
+		case data == "":
+		case data == "[DONE]":
+			s.done = true
+		case repeats(data):
 			return r, true
-		}
-		var chunk map[string]any
-		d := json.NewDecoder(strings.NewReader(data))
-		d.UseNumber()
-		err := d.Decode(&chunk)
-		if err == nil && d.More() {
-			err = io.ErrNoProgress
-		}
-		_, rest := d.Token()
-		if err != nil || rest != io.EOF || chunk == nil {
-			switch {
-			case strings.HasPrefix(data, ":"):
-				r.malformed++
-			case strings.HasPrefix(strings.ToLower(data), "error"):
-				fail(InBand)
-			case ev.atEnd:
-				fail(Truncated)
-			default:
-				fail(Protocol)
-			}
-			continue
-		}
-		choices, hasChoices := chunk["choices"].([]any)
-		usage, hasUsage := chunk["usage"].(map[string]any)
-		tokens, counted := plainUsage(usage)
-		message := filledText(chunk["message"]) || filledText(chunk["detail"])
-		said := chunk["error"] != nil && chunk["error"] != false && chunk["error"] != "" || chunk["object"] == "error"
-		bad := said || message && !hasChoices && !hasUsage
-		if bad {
-			fail(InBand)
-		} else if hasUsage && !counted {
-			fail(map[bool]Outcome{true: Truncated, false: Protocol}[ev.atEnd])
-			continue
-		}
-		output, shown := false, false
-		objects := 0
-		for _, c := range choices {
-			choice, ok := c.(map[string]any)
-			if !ok {
-				continue
-			}
-			objects++
-			index := plainIndex(choice["index"])
-			seen[index] = true
-			if reason, _ := choice["finish_reason"].(string); reason != "" {
-				finished[index] = true
-				if index == 0 && r.finish == "" {
-					r.finish = reason
-				}
-			}
-			delta, _ := choice["delta"].(map[string]any)
-			for _, v := range []any{delta["content"], delta["refusal"]} {
-				shown = shown || filledText(v) || filledList(v)
-			}
-			call, _ := delta["function_call"].(map[string]any)
-			shown = shown || filledText(choice["text"]) || filledList(delta["tool_calls"]) || len(call) > 0
-			for _, v := range []any{delta["reasoning"], delta["reasoning_content"]} {
-				output = output || filledText(v) || filledList(v)
-			}
-		}
-		if output || shown {
-			r.tokens = append(r.tokens, at)
-			if shown && r.visible == 0 {
-				r.visible = at
-			}
-		}
-		if t := plainTTFT(chunk["nvext"]); t > 0 {
-			r.ttft = t
-		}
-		if hasUsage && counted {
-			r.usage, r.hasUsage = tokens, true
-			if objects == 0 {
-				loose = append(loose, tokens)
-				aloneLast = true
-			}
+		default:
+			s.aloneLast = false
+			s.chunk(data, int64(n+1), ev.atEnd)
 		}
 	}
-	if len(seen) > 1 && len(loose) > 1 { // one for each choice
-		r.usage = stream.Tokens{}
-		for _, t := range loose {
-			r.usage = r.usage.Plus(t)
+	s.judge(broken)
+	return s.plainReading, false
+}
+
+func (s *plainState) fail(o Outcome) {
+	if s.fault == "" {
+		s.fault = o
+	}
+}
+
+// unreadable is the outcome of a chunk that makes no sense.
+func (s *plainState) unreadable(atEnd bool) {
+	if atEnd {
+		s.fail(Truncated)
+	}
+	s.fail(Protocol)
+}
+
+func (s *plainState) chunk(data string, at int64, atEnd bool) {
+	var chunk map[string]any
+	d := json.NewDecoder(strings.NewReader(data))
+	d.UseNumber()
+	err := d.Decode(&chunk)
+	if _, rest := d.Token(); err != nil || rest != io.EOF || chunk == nil {
+		switch {
+		case strings.HasPrefix(data, ":"):
+			s.malformed++
+		case strings.HasPrefix(strings.ToLower(data), "error"):
+			s.fail(InBand)
+		default:
+			s.unreadable(atEnd)
+		}
+		return
+	}
+	choices, hasChoices := chunk["choices"].([]any)
+	usage, hasUsage := chunk["usage"].(map[string]any)
+	tokens, counted := plainUsage(usage)
+	said := chunk["error"] != nil && chunk["error"] != false && chunk["error"] != "" || chunk["object"] == "error"
+	message := filledText(chunk["message"]) || filledText(chunk["detail"])
+	if said || message && !hasChoices && !hasUsage {
+		s.fail(InBand)
+	} else if hasUsage && !counted {
+		s.unreadable(atEnd)
+		return
+	}
+	thought, shown, objects := false, false, 0
+	for _, c := range choices {
+		if choice, ok := c.(map[string]any); ok {
+			objects++
+			t, v := s.choice(choice)
+			thought, shown = thought || t, shown || v
+		}
+	}
+	if thought || shown {
+		s.tokens = append(s.tokens, at)
+	}
+	if shown && s.visible == 0 {
+		s.visible = at
+	}
+	if t := plainTTFT(chunk["nvext"]); t > 0 {
+		s.ttft = t
+	}
+	if hasUsage && counted {
+		s.usage, s.hasUsage = tokens, true
+		if objects == 0 {
+			s.loose, s.aloneLast = append(s.loose, tokens), true
+		}
+	}
+}
+
+func (s *plainState) choice(choice map[string]any) (thought, shown bool) {
+	index := plainIndex(choice["index"])
+	s.seen[index] = true
+	if reason, _ := choice["finish_reason"].(string); reason != "" {
+		s.finished[index] = true
+		if index == 0 && s.finish == "" {
+			s.finish = reason
+		}
+	}
+	delta, _ := choice["delta"].(map[string]any)
+	for _, v := range []any{delta["reasoning"], delta["reasoning_content"]} {
+		thought = thought || filledText(v) || filledList(v)
+	}
+	for _, v := range []any{delta["content"], delta["refusal"]} {
+		shown = shown || filledText(v) || filledList(v)
+	}
+	call, _ := delta["function_call"].(map[string]any)
+	return thought, shown || filledText(choice["text"]) || filledList(delta["tool_calls"]) || len(call) > 0
+}
+
+func (s *plainState) judge(broken bool) {
+	if len(s.seen) > 1 && len(s.loose) > 1 { // one for each choice
+		s.usage = stream.Tokens{}
+		for _, t := range s.loose {
+			s.usage = s.usage.Plus(t)
 		}
 	}
 	all := true
-	for i := range seen {
-		all = all && finished[i]
+	for i := range s.seen {
+		all = all && s.finished[i]
 	}
-	complete := done || !broken && (all || aloneLast && len(finished) == 0)
 	const most = 1 << 40
-	u := r.usage
+	u := s.usage
 	switch {
-	case fault != "":
-		r.outcome = fault
-	case !complete:
-		r.outcome = Truncated
-	case !r.hasUsage || u.Completion <= 0 || u.Prompt < 0 || u.Completion > most || u.Prompt > most:
-		r.outcome = Protocol
+	case s.fault != "":
+		s.outcome = s.fault
+	case !s.done && (broken || !all && !(s.aloneLast && len(s.finished) == 0)):
+		s.outcome = Truncated
+	case !s.hasUsage || u.Completion <= 0 || u.Prompt < 0 || u.Completion > most || u.Prompt > most:
+		s.outcome = Protocol
 	default:
-		r.outcome = OK
+		s.outcome = OK
 	}
-	return r, false
 }
 
 func filledText(v any) bool { s, ok := v.(string); return ok && s != "" }
