@@ -16,8 +16,17 @@ import (
 // no goroutine or timer is left behind.
 func inBubble(t *testing.T, e *engine, cfg Config, check func(r Result, err error)) {
 	t.Helper()
+	inBubbleWith(t, e, cfg, nil, check)
+}
+
+// inBubbleWith is inBubble with another way to dial.
+func inBubbleWith(t *testing.T, e *engine, cfg Config, other dialFunc, check func(r Result, err error)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		dial, stop := e.serve()
+		if other != nil {
+			dial = other
+		}
 		cfg.BaseURL, cfg.Model, cfg.Dial = "http://engine", "m", dial
 		if cfg.Workload == nil {
 			cfg.Workload = workload(t, tokens(20, 0))
