@@ -115,3 +115,16 @@ func TestPreflightRefusedField(t *testing.T) {
 		t.Errorf("%s: %v", r.outcome, err)
 	}
 }
+
+// TestAsksForAPlainStream: a proxy that may compress holds tokens back to do so
+// (A32).
+func TestAsksForAPlainStream(t *testing.T) {
+	var got http.Header
+	exchanged(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		got = r.Header
+		return answer(200, nil, at(0, chat("a"), usage2, done))(r)
+	}), "")
+	if got.Get("Accept-Encoding") != "identity" || got.Get("Accept") != "text/event-stream" {
+		t.Errorf("sent %v", got)
+	}
+}

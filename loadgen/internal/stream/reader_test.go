@@ -69,6 +69,15 @@ var readerCases = []struct{ name, in, want string }{
 	{"error without end", "event: error\n: why", "\"\" error(why) end\nEOF"},
 	{"nothing", "", "EOF"},
 	{"utf-8", "data: 中😀\n\n", "\"中😀\"\nEOF"},
+	{"nul", "data: a\x00b\n\nid: \x00\ndata: c\n\n\x00data: d\n\n", "\"a\\x00b\"\n\"c\"\nEOF"},
+	{"names are exact", "data : a\n\n data: b\n\nDATA: c\n\ndat: d\n\ndataa: e\n\ndata: f\n\n", "\"f\"\nEOF"},
+	{"colons", ":\n:\n::\n: :\ndata::\n\ndata: :a:\n\n", "\":\"\n\":a:\"\nEOF"},
+	{"a reconnection time is no data", "retry: 3000\n\nretry:\n\ndata: a\nretry: x\n\n", "\"a\"\nEOF"},
+	{"the last id", "id\nid:\nid: 7\n\ndata: a\nid: 8\n\n", "\"a\"\nEOF"},
+	{"a mark is one only at the start", "data: a\n\n\xef\xbb\xbfdata: b\n\ndata: \xef\xbb\xbf\n\n", "\"a\"\n\"\\ufeff\"\nEOF"},
+	{"part of a mark", "\xef\xbbdata: a\n\ndata: b\n\n", "\"b\"\nEOF"},
+	{"the error's name is exact", "event: error \ndata: a\n\nevent: Error\ndata: b\n\nevent:  error\ndata: c\n\n", "\"a\"\n\"b\"\n\"c\"\nEOF"},
+	{"a name is of one block", "event: error\n\ndata: a\n\n", "\"\" error()\n\"a\"\nEOF"},
 	{"leading blank lines", "\n\r\n\rdata: a\n\n", "\"a\"\nEOF"},
 }
 
