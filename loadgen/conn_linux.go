@@ -6,15 +6,29 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
 
+const (
+	// armedReads is how many reads after a write re-arm TCP_QUICKACK: a request
+	// larger than the window is still being sent while the first are read.
+	armedReads = 2
+	// fullSegment is below the smallest segment that Linux may take for a full
+	// one (TCP_MSS_DEFAULT, 536 bytes). Before Linux 6.6 a full segment was not
+	// acknowledged on reading, so a read of this size re-arms as well.
+	fullSegment = 512
+)
+
 // kernelConn reads with recvmsg, which brings the kernel's receive time of the
-// last segment with the bytes, and re-arms TCP_QUICKACK after every read and
-// write. Servers that leave Nagle on (Dynamo's frontend does) hold a chunk
-// back until the last one is acknowledged; Linux delays that by 40 ms on a
-// kept-alive connection unless told otherwise, and forgets being told.
+// last segment with the bytes, and keeps TCP_QUICKACK armed. Servers that leave
+// Nagle on (Dynamo's frontend does) hold a chunk back until the last one is
+// acknowledged; Linux delays that by 40 ms on a kept-alive connection unless
+// told otherwise. It forgets being told when it sends data (tcp_event_data_sent
+// in net/ipv4/tcp_output.c), so once a request suffices, not once a token: out
+// of that mode each small segment is acknowledged as it is read
+// (tcp_cleanup_rbuf).
 type kernelConn struct {
 	stampConn
 	raw      syscall.RawConn
@@ -25,6 +39,9 @@ type kernelConn struct {
 	errno    syscall.Errno
 	readFunc func(fd uintptr) bool
 	ackFunc  func(fd uintptr)
+	// toArm is written by the goroutine that sends and read by the one that
+	// reads.
+	toArm atomic.Int32
 }
 
 // newConn wraps a dialled connection; a TCP connection gets both services
@@ -72,7 +89,12 @@ func (k *kernelConn) receive(fd uintptr) bool {
 	}
 	k.n, k.errno = int(n), errno
 	if errno == 0 && n > 0 {
-		armQuickACK(fd)
+		if left := k.toArm.Load(); left > 0 {
+			k.toArm.Store(left - 1)
+			armQuickACK(fd)
+		} else if n >= fullSegment {
+			armQuickACK(fd)
+		}
 	}
 	return true
 }
@@ -114,6 +136,7 @@ func (k *kernelConn) kernelTime() int64 {
 func (k *kernelConn) Write(p []byte) (int, error) {
 	n, err := k.stampConn.Write(p)
 	if err == nil {
+		k.toArm.Store(armedReads)
 		err = k.raw.Control(k.ackFunc)
 	}
 	return n, err
