@@ -22,7 +22,6 @@ type control struct {
 	streams int
 	limits  Limits
 	clock   *clock
-	cpu     func() time.Duration // nil where it means nothing
 
 	state       state
 	started     int    // streams that have sent something
@@ -41,20 +40,15 @@ type control struct {
 	// Times on the run's clock: start of the measured part, end of sending
 	// measured requests, end of the measured part.
 	from, sentAll, until int64
-	cpuFrom, cpuUntil    time.Duration
 	barrier              chan struct{} // closed when measuring begins
 	stop                 chan struct{} // closed when stopped
 }
 
 func newControl(cfg *Config, run *clock) *control {
-	c := &control{
+	return &control{
 		kind: cfg.Kind, streams: cfg.Concurrency, limits: cfg.Limits, clock: run,
 		barrier: make(chan struct{}), stop: make(chan struct{}),
 	}
-	if cfg.Dial == nil {
-		c.cpu = processCPU
-	}
-	return c
 }
 
 // ticket is permission to send one request.
@@ -120,9 +114,6 @@ func (c *control) advance() {
 	now := c.clock.now()
 	if c.state == warming && c.warm(now) {
 		c.state, c.from = measuring, now
-		if c.cpu != nil {
-			c.cpuFrom = c.cpu()
-		}
 		close(c.barrier)
 	}
 	if c.state == measuring && c.enough(now) {
@@ -191,9 +182,6 @@ func (c *control) halt(reason string) {
 		c.sentAll = now
 	}
 	c.state, c.reason, c.until = stopped, reason, now
-	if c.cpu != nil {
-		c.cpuUntil = c.cpu()
-	}
 	close(c.stop)
 }
 

@@ -67,24 +67,26 @@ type exchange struct {
 	ctx       context.Context // carries the connection trace
 	goOpenAI  *crossCheck     // carries the requests instead; nil with the native transport
 
-	reader stream.Reader
-	script transcript
-	conn   *stampConn
-	body   io.Reader
-	budget int64         // bytes that may still be read
-	reads  int64         // of conn, when it was last looked at
-	fresh  bool          // the last read has brought no event yet
-	at     int64         // arrival of the last read
-	marks  marks         // of the request in progress
-	heard  *atomic.Int64 // when set, told of the last token's arrival
-	limit  *deadlines    // of the request in flight
+	reader  stream.Reader
+	script  transcript
+	conn    *stampConn
+	body    io.Reader
+	budget  int64         // bytes that may still be read
+	reads   int64         // of conn, when it was last looked at
+	fresh   bool          // the last read has brought no event yet
+	stamped bool          // at is the kernel's time
+	at      int64         // arrival of the last read
+	marks   marks         // of the request in progress
+	rested  int64         // end of the last answer if it was good; 0 if a pause was due
+	heard   *atomic.Int64 // when set, told of the last token's arrival
+	limit   *deadlines    // of the request in flight
 	// farewell says that the connection was to end with the last answer: its
 	// head said so, or this side gave up on it.
 	farewell bool
 	// Evidence about this side, kept a request.
-	lags       []int64
-	chunks     []time.Duration // lent to Config.OnRequest
-	eventReads int64
+	lags                     []int64
+	chunks                   []time.Duration // lent to Config.OnRequest
+	eventReads, stampedReads int64
 }
 
 // newExchange makes requests over a transport of its own: from one shared with
@@ -105,10 +107,12 @@ func (e *exchange) do(body []byte) reply {
 	defer limit.end()
 	e.limit = limit
 	e.script.reset()
-	e.lags, e.eventReads = e.lags[:0], 0
+	e.lags, e.eventReads, e.stampedReads = e.lags[:0], 0, 0
 	e.conn, e.fresh = nil, false
 	now := e.clock.now()
 	e.marks, e.at = marks{wanted: now, sent: now}, now
+	rested := e.rested
+	e.rested = 0
 
 	var r reply
 	if e.goOpenAI != nil {
@@ -121,12 +125,19 @@ func (e *exchange) do(body []byte) reply {
 	if r.outcome != OK || r.end == 0 {
 		r.end = e.clock.now()
 	}
+	if rested > 0 {
+		r.late = r.sent - rested
+	}
+	if r.outcome == OK {
+		e.rested = r.end
+	}
 	r.tokens = e.script.tokens()
 	if n := len(e.script.times); n > 0 {
 		r.first, r.last = e.script.times[0], e.script.times[n-1]
 		if n > 1 {
 			r.second = e.script.times[1]
 		}
+		r.visible = e.script.visible
 	}
 	return r
 }
@@ -172,7 +183,7 @@ func (e *exchange) Read(p []byte) (int, error) {
 // known is not believed.
 func (e *exchange) arrived() {
 	if e.conn == nil {
-		e.at, e.fresh = e.clock.now(), true
+		e.at, e.fresh, e.stamped = e.clock.now(), true, false
 		return
 	}
 	reads := e.conn.reads.Load()
@@ -180,12 +191,12 @@ func (e *exchange) arrived() {
 		return
 	}
 	user, lag := e.conn.at.Load(), e.conn.lag.Load()
-	e.reads, e.fresh = reads, true
+	e.reads, e.fresh, e.stamped = reads, true, false
 	if lag == noLag || user-lag < e.at {
 		e.at = max(e.at, user)
 		return
 	}
-	e.at = user - lag
+	e.at, e.stamped = user-lag, true
 	e.lags = append(e.lags, lag)
 }
 
@@ -204,6 +215,9 @@ func (e *exchange) consume() error {
 		if e.fresh {
 			e.fresh = false
 			e.eventReads++
+			if e.stamped {
+				e.stampedReads++
+			}
 		}
 		if !e.script.over() {
 			e.marks.end = e.at

@@ -88,7 +88,7 @@ func (c *fieldCase) run(t *testing.T, parts []part) (got, said string) {
 	if r.outcome != OK {
 		said = r.text
 	}
-	m := sample{marks: r.marks, phase: measured, outcome: r.outcome, tokens: r.tokens.Completion}
+	m := sample{marks: r.marks, phase: measured, outcome: r.outcome, tokens: r.tokens}
 	shard := &shard{odd: s.notes(r.outcome)}
 	good := slices.DeleteFunc([]sample{m}, func(m sample) bool { return !m.ok() })
 	return got, said + strings.Join(oddities(good, shard), "; ")

@@ -31,6 +31,9 @@ func TestLoopback(t *testing.T) {
 		if peak := e.most(); peak != 8 || r.Health.Dials != 8 {
 			t.Errorf("%s: %d at once over %d connections", kind, peak, r.Health.Dials)
 		}
+		if w := r.Health.RunQueueShare > 0; w != (runtime.GOOS == "linux") {
+			t.Errorf("%s: run-queue share %g", kind, r.Health.RunQueueShare)
+		}
 		if r.Health.QuickACK != linux || r.Health.KernelTime != linux || (r.Health.LagMaxMS > 0) != linux || r.Health.CPUShare <= 0 {
 			t.Errorf("%s: health %+v", kind, r.Health)
 		}

@@ -76,9 +76,12 @@ type Request struct {
 	// time of the call.
 	Chunks []time.Duration
 
-	OutputTokens, PromptTokens, ReasoningTokens, CachedTokens int64
-	AskedTokens                                               int64
-	FinishReason                                              string
+	OutputTokens, PromptTokens, AskedTokens int64
+	// Parts of the two above, where the server tells them: 0 of them told is
+	// not the same as not told.
+	ReasoningTokens, CachedTokens int64
+	ReasoningTold, CachedTold     bool
+	FinishReason                  string
 	// ServerTTFT is what the server itself says, where it does (nvext.timing).
 	ServerTTFT time.Duration
 }

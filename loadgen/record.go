@@ -9,7 +9,8 @@ func (c *campaign) tell(e *exchange, m *sample, text string, number uint64, stre
 	}
 	r := m.request()
 	r.Number, r.Stream, r.Error = number, stream, text
-	r.FinishReason, r.ServerTTFT = cleanText(e.script.finishReason), e.script.serverTTFT
+	r.FinishReason = cleanText(e.script.finishReason, e.secrets...)
+	r.ServerTTFT = e.script.serverTTFT
 	e.chunks = e.chunks[:0]
 	for _, at := range e.script.times {
 		e.chunks = append(e.chunks, time.Duration(at))
@@ -26,7 +27,8 @@ func (s *sample) request() Request {
 		NewConnection: s.dialled, Connect: time.Duration(s.connect), TLS: time.Duration(s.tls),
 		Headers: time.Duration(s.headers), FirstToken: time.Duration(s.first), SecondToken: time.Duration(s.second),
 		FirstVisible: time.Duration(s.visible), LastToken: time.Duration(s.last), End: time.Duration(s.end),
-		OutputTokens: s.tokens, PromptTokens: s.prompt, ReasoningTokens: s.reasoning, CachedTokens: s.cached,
-		AskedTokens: s.asked,
+		OutputTokens: s.tokens.Completion, PromptTokens: s.tokens.Prompt, AskedTokens: s.asked,
+		ReasoningTokens: s.tokens.Reasoning, ReasoningTold: s.tokens.ReasoningTold,
+		CachedTokens: s.tokens.Cached, CachedTold: s.tokens.CachedTold,
 	}
 }

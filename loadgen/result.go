@@ -182,23 +182,31 @@ type Health struct {
 	// QuickACK and KernelTime say whether every connection had TCP_QUICKACK
 	// re-armed and nearly every read a kernel receive time. Without the first,
 	// servers that leave Nagle on show a TTFT of at least 43 ms.
-	QuickACK   bool    `json:"quickack"`
-	KernelTime bool    `json:"kernel_time"`
-	Dials      int64   `json:"dials"`
-	GCPauseMS  float64 `json:"gc_pause_ms,omitempty"`
+	QuickACK   bool  `json:"quickack"`
+	KernelTime bool  `json:"kernel_time"`
+	Dials      int64 `json:"dials"`
+	// GCPauseMS is how long the collector stopped the world in the measured
+	// part.
+	GCPauseMS float64 `json:"gc_pause_ms,omitempty"`
 	// RunQueueShare is the time that this process's threads were runnable but
-	// waited for a CPU, over wall time (Linux; it can exceed 1).
+	// waited for a CPU, over wall time of the measured part (Linux; it can exceed 1).
 	RunQueueShare float64 `json:"run_queue_share,omitempty"`
-	// LateStartP99MS is how long after the end of a request its stream sent the
-	// next one, 99th percentile.
+	// LateStartP99MS is how long after the end of a good answer its stream sent
+	// the next request, 99th percentile over measured requests: a dial, the
+	// server's own end of its answer and this side's work lie between.
 	LateStartP99MS float64 `json:"late_start_p99_ms,omitempty"`
-	// DeliveredConcurrency is the mean number in flight over the window.
-	DeliveredConcurrency float64 `json:"delivered_concurrency,omitempty"`
+	// DeliveredConcurrency is the mean number in flight over the window, Low the
+	// mean over the lowest of clamp(seconds, 20, 180) equal parts of it.
+	DeliveredConcurrency    float64 `json:"delivered_concurrency,omitempty"`
+	DeliveredConcurrencyLow float64 `json:"delivered_concurrency_low,omitempty"`
 	// SlowConnects counts connects of 0.9 s or more: a lost SYN, or a full
 	// accept queue, costs one second.
 	SlowConnects int64 `json:"slow_connects,omitempty"`
-	// The parts of a request that precede its first token: means and maxima
-	// over measured requests; connect and TLS over those that dialled.
+	// What precedes the first token. Connect and TLS are over all requests of
+	// the run that dialled, for most connections are made before the measured
+	// part; the wait for a connection beyond that is over measured requests, and
+	// the time from the first byte sent to the head of the answer over measured
+	// OK ones.
 	ConnectMeanMS float64 `json:"connect_mean_ms,omitempty"`
 	ConnectMaxMS  float64 `json:"connect_max_ms,omitempty"`
 	TLSMeanMS     float64 `json:"tls_mean_ms,omitempty"`

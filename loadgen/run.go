@@ -45,10 +45,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		errors: map[Outcome][]string{}, cancel: cancel,
 		bodies: cfg.Workload.bodies(&cfg),
 	}
-	var before runtime.MemStats
-	runtime.ReadMemStats(&before)
+	c.meter.off = cfg.Dial != nil // virtual time
 	c.hold(ctx, requests)
-	return c.result(ctx, before.PauseTotalNs)
+	return c.result(ctx)
 }
 
 // campaign is one run in progress.
@@ -56,6 +55,7 @@ type campaign struct {
 	cfg     Config
 	clock   *clock
 	net     *netStats
+	meter   meter // of the watch, until it has ended
 	control *control
 	client  *client
 	link    *link
@@ -118,6 +118,7 @@ func (c *campaign) stream(ctx, requests context.Context, i int) {
 			case <-ctx.Done():
 			}
 			c.pause(ctx, ramp)
+			e.rested = 0
 			continue
 		}
 		first = false
@@ -152,7 +153,7 @@ func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
 	}
 	m := sample{
 		phase: t.phase, outcome: r.outcome, marks: r.marks,
-		tokens: r.tokens.Completion, prompt: r.tokens.Prompt, asked: int64(ask.out), askedIn: int64(ask.in),
+		tokens: r.tokens, asked: int64(ask.out), askedIn: int64(ask.in),
 	}
 	s.add(e, &m)
 	c.tell(e, &m, r.text, c.cfg.FirstRequest+t.number, stream)
@@ -205,7 +206,8 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	cancelled := ctx.Done()
-	stop := c.control.stop
+	begun, stop := c.control.barrier, c.control.stop
+	defer func() { c.meter.end(c.clock.now()) }()
 	var drain <-chan time.Time
 	beats := 0
 	for {
@@ -215,7 +217,11 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 		case <-cancelled:
 			c.control.haltFor("cancelled")
 			cancelled = nil
+		case <-begun:
+			c.meter.start(c.clock.now())
+			begun = nil
 		case <-stop:
+			c.meter.end(c.clock.now())
 			timer := time.NewTimer(c.cfg.Limits.DrainTimeout)
 			defer timer.Stop()
 			drain, stop = timer.C, nil
@@ -250,7 +256,7 @@ func (c *campaign) silent() bool {
 }
 
 // result assembles the Result after all streams have ended.
-func (c *campaign) result(ctx context.Context, pausesBefore uint64) (Result, error) {
+func (c *campaign) result(ctx context.Context) (Result, error) {
 	ended := time.Now()
 	all := c.shards[0]
 	for _, s := range c.shards[1:] {
@@ -271,9 +277,8 @@ func (c *campaign) result(ctx context.Context, pausesBefore uint64) (Result, err
 	if c.cfg.Transport == GoOpenAI {
 		r.Warnings = append(r.Warnings, goOpenAIWarning)
 	}
-	var after runtime.MemStats
-	runtime.ReadMemStats(&after)
-	r.Health.GCPauseMS = float64(after.PauseTotalNs-pausesBefore) / 1e6
+	c.meter.fill(&r.Health)
+	r.Health.SlowConnects = c.net.slow.Load()
 	r.Health.Dials = c.net.dials.Load()
 	r.Health.QuickACK = r.Health.Dials > 0 && c.net.armed.Load() == r.Health.Dials
 	r.Health.DrainTimedOut = c.drainTimeout

@@ -1,5 +1,7 @@
 package loadgen
 
+import "github.com/perfsweep/perfsweep/loadgen/internal/stream"
+
 // phase says what a request is for.
 type phase uint8
 
@@ -20,6 +22,9 @@ type marks struct {
 	// this request, wait is the rest up to having a connection.
 	connect, tls, wait int64
 	dialled            bool
+	// late is how long after the end of its stream's last good answer the
+	// request was sent; 0 where there was none, or a pause was due.
+	late int64
 	// headers is the arrival of the head of the answer. first, second and last
 	// are those of token-bearing chunks, visible of the first with text or a
 	// tool call; end is when the answer was over.
@@ -29,11 +34,11 @@ type marks struct {
 // sample is one finished request.
 type sample struct {
 	marks
-	phase                             phase
-	outcome                           Outcome
-	tokens, prompt, reasoning, cached int64
-	cachedTold                        bool
-	asked, askedIn                    int64 // output and input tokens asked for
+	phase   phase
+	outcome Outcome
+	tokens  stream.Tokens
+	// Output and input tokens asked for.
+	asked, askedIn int64
 }
 
 func (s *sample) ok() bool { return s.outcome == OK }

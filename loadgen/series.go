@@ -13,20 +13,30 @@ func tokensIn(bins []bin, over span) float64 {
 	return total
 }
 
-// series cuts a span into clamp(seconds, 20, 180) equal windows and counts the
-// tokens of each.
+// cut divides a span into clamp(seconds, 20, 180) equal windows; an empty one
+// has none.
+func (s span) cut() []span {
+	if s.length() <= 0 {
+		return nil
+	}
+	n := min(max(s.length()/1e9, 20), 180)
+	parts := make([]span, n)
+	for i := range n {
+		parts[i] = span{s.from + s.length()*i/n, s.from + s.length()*(i+1)/n}
+	}
+	return parts
+}
+
+// series counts the tokens of each window of a span.
 func series(bins []bin, over span) (tokens []float64, seconds float64) {
-	if over.length() <= 0 {
+	parts := over.cut()
+	if len(parts) == 0 {
 		return nil, 0
 	}
-	n := min(max(over.length()/1e9, 20), 180)
-	for i := range n {
-		tokens = append(tokens, tokensIn(bins, span{
-			over.from + over.length()*i/n,
-			over.from + over.length()*(i+1)/n,
-		}))
+	for _, p := range parts {
+		tokens = append(tokens, tokensIn(bins, p))
 	}
-	return tokens, float64(over.length()) / 1e9 / float64(n)
+	return tokens, float64(over.length()) / 1e9 / float64(len(parts))
 }
 
 // longestSilence is the longest stretch inside a span without a token on any

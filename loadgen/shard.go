@@ -57,7 +57,7 @@ func (s *shard) add(e *exchange, m *sample) {
 	}
 	s.events += e.script.events
 	s.reads += e.eventReads
-	s.kernel += int64(len(e.lags))
+	s.kernel += e.stampedReads
 	for _, lag := range e.lags {
 		s.record(s.lags, lag)
 		s.maxLag = max(s.maxLag, lag)
@@ -82,13 +82,13 @@ func (s *shard) record(h *hdr.Histogram, v int64) {
 func (s *shard) spread(times []int64, m *sample) {
 	if len(times) == 0 {
 		if m.ok() {
-			s.at(m.end).tokens += float64(m.tokens)
+			s.at(m.end).tokens += float64(m.tokens.Completion)
 		}
 		return
 	}
 	share := 0.0
 	if m.ok() {
-		share = float64(m.tokens) / float64(len(times))
+		share = float64(m.tokens.Completion) / float64(len(times))
 	}
 	for _, t := range times {
 		b := s.at(t)

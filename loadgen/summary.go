@@ -3,8 +3,6 @@ package loadgen
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"slices"
 )
 
 // summarize turns the records of a finished run into a Result. It is pure: the
@@ -17,8 +15,8 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	var own []sample // measured, of any outcome
 	for _, m := range samples {
 		r.All[m.outcome]++
-		r.TotalOutputTokens += m.tokens
-		r.TotalPromptTokens += m.prompt
+		r.TotalOutputTokens += m.tokens.Completion
+		r.TotalPromptTokens += m.tokens.Prompt
 		if m.phase == measured {
 			r.Measured[m.outcome]++
 			own = append(own, m)
@@ -31,10 +29,10 @@ func summarize(c *control, samples []sample, s *shard) Result {
 		return r
 	}
 	p := partsOf(c, own)
-	good := slices.DeleteFunc(slices.Clone(own), func(m sample) bool { return !m.ok() })
+	good := only(own, (*sample).ok)
 	r.WholeRun = estimate(good, s)
 	r.WholeRun.rate(total(good, outputTokens), float64(len(good)), p.whole)
-	inside := slices.DeleteFunc(slices.Clone(good), func(m sample) bool { return m.sent < p.window.from || m.sent > p.window.to })
+	inside := only(good, func(m *sample) bool { return m.sent >= p.window.from && m.sent <= p.window.to })
 	r.Window = estimate(inside, s)
 	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window), p.window)
 	if !p.full {
@@ -45,11 +43,16 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	n := float64(max(len(good), 1))
 	r.OutputTokensPerRequest = total(good, outputTokens) / n
 	r.RequestedOutputTokens = total(good, func(m *sample) int64 { return m.asked }) / n
-	r.PromptTokensPerRequest = total(good, func(m *sample) int64 { return m.prompt }) / n
+	r.PromptTokensPerRequest = total(good, func(m *sample) int64 { return m.tokens.Prompt }) / n
 	r.RequestedPromptTokens = total(good, func(m *sample) int64 { return m.askedIn }) / n
-	r.Health = health(c, s)
+	told := only(good, func(m *sample) bool { return m.tokens.CachedTold })
+	r.CachedTokensTold = int64(len(told))
+	r.CachedTokensPerRequest = total(told, func(m *sample) int64 { return m.tokens.Cached }) / float64(max(len(told), 1))
+	r.Health = health(samples, own, s)
 	if p.full {
-		r.Health.LittleResidual = math.Abs(meanInFlight(samples, p.window)/float64(c.streams) - 1)
+		r.Health.DeliveredConcurrency = meanInFlight(samples, p.window)
+		r.Health.DeliveredConcurrencyLow = lowestInFlight(samples, p.window)
+		r.Health.LittleResidual = math.Abs(r.Health.DeliveredConcurrency/float64(c.streams) - 1)
 		r.Health.LittleMeasured = true
 	}
 	r.Warnings = append(r.Warnings, oddities(good, s)...)
@@ -100,7 +103,7 @@ func partsOf(c *control, own []sample) parts {
 // estimate fills the latencies of one set of OK requests.
 func estimate(good []sample, s *shard) Estimate {
 	e := Estimate{Requests: int64(len(good))}
-	seen := slices.DeleteFunc(slices.Clone(good), func(m sample) bool { return m.first == 0 })
+	seen := only(good, func(m *sample) bool { return m.first != 0 })
 	ttft := sorted(seen, (*sample).ttft)
 	e.TTFTMeanMS = mean(ttft) / nsPerMS
 	e.TTFTP50MS = float64(quantile(ttft, .5)) / nsPerMS
@@ -113,20 +116,23 @@ func estimate(good []sample, s *shard) Estimate {
 			e.TTFTP99HighMS = float64(ttft[high-1]) / nsPerMS
 		}
 	}
-	e2e := sorted(seen, (*sample).e2e)
-	e.E2EMeanMS = mean(e2e) / nsPerMS
-	e.E2EP50MS = float64(quantile(e2e, .5)) / nsPerMS
-	e.E2EP99MS = float64(quantile(e2e, .99)) / nsPerMS
-	many := slices.DeleteFunc(seen, func(m sample) bool { return m.tokens < 2 })
-	itl := sorted(many, func(m *sample) int64 { return (m.last - m.first) / (m.tokens - 1) })
-	e.ITLMeanMS = mean(itl) / nsPerMS
-	e.ITLP50MS = float64(quantile(itl, .5)) / nsPerMS
-	e.ITLP99MS = float64(quantile(itl, .99)) / nsPerMS
+	visible := only(seen, func(m *sample) bool { return m.visible != 0 })
+	e.TTFOMeanMS, e.TTFOP50MS, e.TTFOP99MS = digest(sorted(visible, (*sample).ttfo))
+	several := only(seen, func(m *sample) bool { return m.second != 0 })
+	e.TTSTMeanMS, e.TTSTP50MS, e.TTSTP99MS = digest(sorted(several, (*sample).ttst))
+	e.E2EMeanMS, e.E2EP50MS, e.E2EP99MS = digest(sorted(seen, (*sample).e2e))
+	many := only(seen, func(m *sample) bool { return m.tokens.Completion > 1 })
+	e.ITLMeanMS, e.ITLP50MS, e.ITLP99MS = digest(sorted(many, func(m *sample) int64 { return (m.last - m.first) / (m.tokens.Completion - 1) }))
 	if s.gaps.TotalCount() > 0 {
 		e.GapP50MS = float64(s.gaps.ValueAtQuantile(50)) / nsPerMS
 		e.GapP99MS = float64(s.gaps.ValueAtQuantile(99)) / nsPerMS
 	}
 	return e
+}
+
+// digest is the mean, the median and the 99th percentile in milliseconds.
+func digest(sorted []int64) (m, p50, p99 float64) {
+	return mean(sorted) / nsPerMS, float64(quantile(sorted, .5)) / nsPerMS, float64(quantile(sorted, .99)) / nsPerMS
 }
 
 // rate fills what is divided by time.
@@ -140,7 +146,7 @@ func (e *Estimate) rate(tokens, requests float64, over span) {
 	e.RequestsPerSec = requests / e.Seconds
 }
 
-func outputTokens(m *sample) int64 { return m.tokens }
+func outputTokens(m *sample) int64 { return m.tokens.Completion }
 
 func total(samples []sample, value func(*sample) int64) float64 {
 	var n int64
@@ -163,30 +169,6 @@ func requestsIn(samples []sample, over span) float64 {
 	return n
 }
 
-// meanInFlight is throughput × mean residence of Little's law, both with the
-// fractions of requestsIn and over all outcomes.
-func meanInFlight(samples []sample, over span) float64 {
-	busy := total(samples, over.overlap)
-	return busy / float64(over.length())
-}
-
-func health(c *control, s *shard) Health {
-	var h Health
-	if wall := c.until - c.from; c.cpu != nil && wall > 0 {
-		h.CPUShare = float64(c.cpuUntil-c.cpuFrom) / float64(wall) / float64(runtime.GOMAXPROCS(0))
-	}
-	if s.kernel > 0 {
-		h.LagP50MS = float64(s.lags.ValueAtQuantile(50)) / nsPerMS
-		h.LagP99MS = float64(s.lags.ValueAtQuantile(99)) / nsPerMS
-		h.LagMaxMS = float64(s.maxLag) / nsPerMS
-		h.KernelTime = s.kernel >= s.reads-s.reads/100
-	}
-	if s.reads > 0 {
-		h.EventsPerRead = float64(s.events) / float64(s.reads)
-	}
-	return h
-}
-
 // oddities warns of what a number alone would hide.
 func oddities(good []sample, s *shard) []string {
 	var out []string
@@ -196,12 +178,12 @@ func oddities(good []sample, s *shard) []string {
 		switch {
 		case m.first == 0:
 			blind++
-		case m.tokens > 16 && m.last-m.first < m.e2e()/100:
+		case m.tokens.Completion > 16 && m.last-m.first < m.e2e()/100:
 			bursts++
 		}
 	}
 	if blind > 0 {
-		out = append(out, fmt.Sprintf("%d of %d answers had no visible token: they are missing from TTFT", blind, len(good)))
+		out = append(out, fmt.Sprintf("%d of %d answers had no output in any chunk: they are missing from TTFT", blind, len(good)))
 	}
 	if 2*bursts > len(good) {
 		out = append(out, fmt.Sprintf("%d of %d answers came in one burst: something buffers the stream, TTFT and ITL are not the engine's", bursts, len(good)))

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/perfsweep/perfsweep/loadgen/internal/stream"
 )
 
 func TestRanks(t *testing.T) {
@@ -30,7 +32,7 @@ func TestPooledPercentile(t *testing.T) {
 		if i < 10 {
 			d = 1e9
 		}
-		s = append(s, sample{outcome: OK, phase: measured, marks: marks{sent: 1, first: 1 + d, last: 1 + d, end: 1 + d}, tokens: 1})
+		s = append(s, sample{outcome: OK, phase: measured, marks: marks{sent: 1, first: 1 + d, last: 1 + d, end: 1 + d}, tokens: stream.Tokens{Completion: 1}})
 	}
 	e := estimate(s, newShard())
 	if e.TTFTP99MS != 10 || e.TTFTMaxMS != 1000 || e.TTFTP50MS != 10 || e.TTFTP99LowMS != 10 || e.TTFTP99HighMS != 1000 || e.ITLP50MS != 0 {
@@ -79,7 +81,7 @@ func randomShard(r *rand.Rand, requests int) (*shard, float64) {
 	s := newShard()
 	total := 0.0
 	for range requests {
-		m := sample{outcome: OK, phase: measured, tokens: r.Int64N(100) + 1}
+		m := sample{outcome: OK, phase: measured, tokens: stream.Tokens{Completion: r.Int64N(100) + 1}}
 		e := &exchange{}
 		at := r.Int64N(5e9)
 		for range r.IntN(20) {
@@ -89,7 +91,7 @@ func randomShard(r *rand.Rand, requests int) (*shard, float64) {
 		}
 		m.end = at
 		s.add(e, &m)
-		total += float64(m.tokens)
+		total += float64(m.tokens.Completion)
 	}
 	return s, total
 }
@@ -134,7 +136,7 @@ func TestSeriesLength(t *testing.T) {
 func TestMergeEqualsOne(t *testing.T) {
 	record := func(r *rand.Rand, shards []*shard) *shard {
 		for i := range 200 {
-			m := sample{outcome: OK, phase: phase(r.IntN(3)), tokens: r.Int64N(50), marks: marks{end: r.Int64N(1e9)}}
+			m := sample{outcome: OK, phase: phase(r.IntN(3)), tokens: stream.Tokens{Completion: r.Int64N(50)}, marks: marks{end: r.Int64N(1e9)}}
 			if r.IntN(5) == 0 {
 				m.outcome = InBand
 			}
@@ -210,9 +212,9 @@ func TestLongestSilence(t *testing.T) {
 // the silence.
 func TestSpread(t *testing.T) {
 	s := newShard()
-	s.spread([]int64{5e6, 15e6, 16e6, 95e6}, &sample{outcome: OK, tokens: 40})
-	s.spread([]int64{25e6}, &sample{outcome: InBand, tokens: 40})
-	s.spread(nil, &sample{outcome: OK, tokens: 3, marks: marks{end: 35e6}})
+	s.spread([]int64{5e6, 15e6, 16e6, 95e6}, &sample{outcome: OK, tokens: stream.Tokens{Completion: 40}})
+	s.spread([]int64{25e6}, &sample{outcome: InBand, tokens: stream.Tokens{Completion: 40}})
+	s.spread(nil, &sample{outcome: OK, tokens: stream.Tokens{Completion: 3}, marks: marks{end: 35e6}})
 	s.spread(nil, &sample{outcome: Timeout, marks: marks{end: 55e6}})
 	for i, want := range []float64{10, 20, 0, 3, 0, 0, 0, 0, 0, 10} {
 		if s.bins[i].tokens != want {
@@ -226,9 +228,9 @@ func TestSpread(t *testing.T) {
 
 // TestOddities: bursts and invisible answers are said.
 func TestOddities(t *testing.T) {
-	burst := sample{outcome: OK, tokens: 250, marks: marks{first: 1699e6, last: 1700e6}}
-	fine := sample{outcome: OK, tokens: 250, marks: marks{first: 100e6, last: 1700e6}}
-	blind := sample{outcome: OK, tokens: 2}
+	burst := sample{outcome: OK, tokens: stream.Tokens{Completion: 250}, marks: marks{first: 1699e6, last: 1700e6}}
+	fine := sample{outcome: OK, tokens: stream.Tokens{Completion: 250}, marks: marks{first: 100e6, last: 1700e6}}
+	blind := sample{outcome: OK, tokens: stream.Tokens{Completion: 2}}
 	for name, c := range map[string]struct {
 		in   []sample
 		want int

@@ -1,0 +1,65 @@
+package loadgen
+
+import "slices"
+
+// health says what the records tell of the generator itself.
+func health(all, own []sample, s *shard) Health {
+	var h Health
+	if s.kernel > 0 {
+		h.LagP50MS = float64(s.lags.ValueAtQuantile(50)) / nsPerMS
+		h.LagP99MS = float64(s.lags.ValueAtQuantile(99)) / nsPerMS
+		h.LagMaxMS = float64(s.maxLag) / nsPerMS
+		h.KernelTime = s.kernel >= s.reads-s.reads/100
+	}
+	if s.reads > 0 {
+		h.EventsPerRead = float64(s.events) / float64(s.reads)
+	}
+	dialled := only(all, func(m *sample) bool { return m.dialled })
+	h.ConnectMeanMS, h.ConnectMaxMS = meanMax(sorted(dialled, func(m *sample) int64 { return m.connect }))
+	secured := only(dialled, func(m *sample) bool { return m.tls > 0 })
+	h.TLSMeanMS, h.TLSMaxMS = meanMax(sorted(secured, func(m *sample) int64 { return m.tls }))
+	_, h.PoolWaitMaxMS = meanMax(sorted(own, func(m *sample) int64 { return m.wait }))
+	late := only(own, func(m *sample) bool { return m.late > 0 })
+	_, _, h.LateStartP99MS = digest(sorted(late, func(m *sample) int64 { return m.late }))
+	heads := only(own, (*sample).ok)
+	h.HeadersMeanMS, _, h.HeadersP99MS = digest(sorted(heads, func(m *sample) int64 { return m.headers - m.sent }))
+	return h
+}
+
+// only copies the samples that keep holds for.
+func only(samples []sample, keep func(*sample) bool) []sample {
+	return slices.DeleteFunc(slices.Clone(samples), func(m sample) bool { return !keep(&m) })
+}
+
+func meanMax(sorted []int64) (m, most float64) {
+	return mean(sorted) / nsPerMS, float64(quantile(sorted, 1)) / nsPerMS
+}
+
+// meanInFlight is throughput × mean residence of Little's law, both with the
+// fractions of requestsIn and over all outcomes.
+func meanInFlight(samples []sample, over span) float64 {
+	busy := total(samples, over.overlap)
+	return busy / float64(over.length())
+}
+
+// lowestInFlight is meanInFlight of the part of the span where it is lowest.
+func lowestInFlight(samples []sample, over span) float64 {
+	lowest := meanInFlight(samples, over)
+	parts := over.cut()
+	n := int64(len(parts))
+	busy := make([]int64, n)
+	for i := range samples {
+		m := &samples[i]
+		// Rounded edges may put the start into the part before.
+		first := (max(m.sent, over.from) - over.from) * n / over.length()
+		for k := max(first-1, 0); k < n && parts[k].from < m.end; k++ {
+			busy[k] += parts[k].overlap(m)
+		}
+	}
+	for k, b := range busy {
+		if d := parts[k].length(); d > 0 {
+			lowest = min(lowest, float64(b)/float64(d))
+		}
+	}
+	return lowest
+}
