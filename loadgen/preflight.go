@@ -37,8 +37,12 @@ type Preflight struct {
 	SlowestTTFTMS float64 `json:"slowest_ttft_ms"`
 	// ChunkGapMS is the mean gap between the chunks of the last probe: what a
 	// stream brings at most, as engines slow down under load.
-	ChunkGapMS float64  `json:"chunk_gap_ms,omitempty"`
-	Warnings   []string `json:"warnings,omitempty"`
+	ChunkGapMS float64 `json:"chunk_gap_ms,omitempty"`
+	// ServerTTFTMS is the server's own TTFT of one more probe, ClientTTFTMS what
+	// was measured of the same request; absent where the server does not tell.
+	ServerTTFTMS float64  `json:"server_ttft_ms,omitempty"`
+	ClientTTFTMS float64  `json:"client_ttft_ms,omitempty"`
+	Warnings     []string `json:"warnings,omitempty"`
 }
 
 const (
@@ -101,6 +105,7 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if spec.Name != FromFile {
 		probe.calibrate()
 	}
+	probe.serverTiming()
 	return p, nil
 }
 

@@ -1,0 +1,51 @@
+package loadgen
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+)
+
+const (
+	// The client's TTFT holds the network and the server's HTTP side on top of
+	// the server's own: a difference up to this is no finding.
+	timingSlackMS    = 5
+	timingSlackShare = 0.10
+	// timingProbe follows the last warm probe and, being odd, has a prompt of
+	// full length.
+	timingProbe = maxProbes | 1
+)
+
+// serverTiming asks once for the server's own TTFT, as Dynamo's frontend tells
+// it (nvext.timing), and compares the client's of the same request. A server
+// that refuses or ignores the field is as good as any; load never carries it,
+// for other servers may refuse it. A field of that name that the user sends is
+// left alone.
+func (pr *prober) serverTiming() {
+	const name = "nvext"
+	if pr.extra[name] != nil {
+		return
+	}
+	extra := pr.extra
+	pr.extra = maps.Clone(extra)
+	if pr.extra == nil {
+		pr.extra = map[string]json.RawMessage{}
+	}
+	pr.extra[name] = json.RawMessage(`{"extra_fields":["timing"]}`)
+	r, _, _ := pr.try(timingProbe)
+	pr.extra = extra
+	server := float64(pr.e.script.serverTTFT) / nsPerMS
+	if r.outcome != OK || server <= 0 || r.first == 0 {
+		return
+	}
+	p := pr.p
+	p.ServerTTFTMS, p.ClientTTFTMS = server, float64(r.ttft())/nsPerMS
+	if p.timingDiffers() {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the server says that it took %.1f ms to the first token where %.1f ms were measured from here: TTFT in results holds what lies between, such as a proxy or the network", server, p.ClientTTFTMS))
+	}
+}
+
+func (p *Preflight) timingDiffers() bool {
+	return math.Abs(p.ClientTTFTMS-p.ServerTTFTMS) > timingSlackMS+timingSlackShare*p.ServerTTFTMS
+}
