@@ -24,17 +24,17 @@ const (
 // left alone.
 func (pr *prober) serverTiming() {
 	const name = "nvext"
-	if pr.extra[name] != nil {
+	own := pr.cfg.Network.Body
+	if own[name] != nil {
 		return
 	}
-	extra := pr.extra
-	pr.extra = maps.Clone(extra)
-	if pr.extra == nil {
-		pr.extra = map[string]json.RawMessage{}
+	pr.cfg.Network.Body = maps.Clone(own)
+	if pr.cfg.Network.Body == nil {
+		pr.cfg.Network.Body = map[string]json.RawMessage{}
 	}
-	pr.extra[name] = json.RawMessage(`{"extra_fields":["timing"]}`)
+	pr.cfg.Network.Body[name] = json.RawMessage(`{"extra_fields":["timing"]}`)
 	r, _, _ := pr.try(timingProbe)
-	pr.extra = extra
+	pr.cfg.Network.Body = own
 	server := float64(pr.e.script.serverTTFT) / nsPerMS
 	if r.outcome != OK || server <= 0 || r.first == 0 {
 		return
