@@ -13,11 +13,12 @@ import (
 type Preflight struct {
 	Models []string `json:"models,omitempty"`
 	Model  string   `json:"model"`
-	// WordsPerToken is the calibrated length of a prompt word in tokens'
-	// inverse: ISL tokens are reached with ISL × WordsPerToken words, after
-	// the chat template's OverheadTokens.
+	// A prompt of n words has OverheadTokens for the chat template, n /
+	// WordsPerToken for its words, and NumberTokens more because its first
+	// words are numbers, by the server's own count.
 	WordsPerToken  float64 `json:"words_per_token"`
 	OverheadTokens float64 `json:"overhead_tokens"`
+	NumberTokens   float64 `json:"number_tokens,omitempty"`
 	// OutputLimitField is the name under which the server takes the output
 	// limit: max_completion_tokens, or max_tokens where it refused or ignored
 	// the former.
@@ -218,7 +219,7 @@ func (pr *prober) send(i int) (reply, error) {
 }
 
 func (pr *prober) try(i int) (r reply, words, asked int) {
-	b := pr.w.bodies(&Config{Model: pr.p.Model, Endpoint: pr.cfg.Endpoint, Network: pr.cfg.Network})
+	b := pr.bodies()
 	var body []byte
 	if n := len(pr.w.lines); n > 0 {
 		line := pr.w.lines[(n-1-i%n)%n] // the last ones; see fresh
@@ -228,14 +229,23 @@ func (pr *prober) try(i int) (r reply, words, asked int) {
 		if i%2 == 0 {
 			words = (words + 1) / 2
 		}
-		body = b.with(pr.w.words(probeNumber+uint64(i), words), asked)
+		body = b.with(pr.w.words(probeNumber+uint64(i), words, numbers), asked)
 	}
+	return pr.do(body), words, asked
+}
+
+func (pr *prober) bodies() *bodies {
+	return pr.w.bodies(&Config{Model: pr.p.Model, Endpoint: pr.cfg.Endpoint, Network: pr.cfg.Network})
+}
+
+// do sends one body and counts it.
+func (pr *prober) do(body []byte) reply {
 	pr.wait.on(fmt.Sprintf("the answer to single request %d", pr.p.Requests+1))
-	r = pr.e.do(body)
+	r := pr.e.do(body)
 	pr.p.Requests++
 	pr.p.OutputTokens += r.tokens.Completion
 	pr.p.PromptTokens += r.tokens.Prompt
-	return r, words, asked
+	return r
 }
 
 // probeFailure says what a failed probe means for the user.
@@ -252,32 +262,4 @@ func probeFailure(r reply) error {
 		hint = "; does it need an API key?"
 	}
 	return fmt.Errorf("a single request failed (%s): %s%s", r.outcome, r.text, hint)
-}
-
-// calibrate fits tokens = overhead + words / wordsPerToken through the probes,
-// which have two lengths, by least squares. Prompt tokens are the server's
-// count.
-func (pr *prober) calibrate() {
-	n := float64(len(pr.words))
-	var meanW, meanT float64
-	for i, w := range pr.words {
-		meanW += w / n
-		meanT += pr.tokens[i] / n
-	}
-	var sxx, sxy float64
-	for i, w := range pr.words {
-		sxx += (w - meanW) * (w - meanW)
-		sxy += (w - meanW) * (pr.tokens[i] - meanT)
-	}
-	if !(sxx > 0) {
-		pr.p.Warnings = append(pr.p.Warnings, "prompt length was not calibrated: one word is taken as one token")
-		return
-	}
-	slope := sxy / sxx
-	if !(slope > 0.1 && slope < 20) {
-		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("prompt length was not calibrated: the server counts %.2g tokens a word; one word is taken as one token", slope))
-		return
-	}
-	pr.p.WordsPerToken = 1 / slope
-	pr.p.OverheadTokens = meanT - slope*meanW
 }

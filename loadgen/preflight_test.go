@@ -19,9 +19,22 @@ type host struct {
 	status     int    // of /v1/models, 0 = 200
 	perWord    float64
 	overhead   int
+	digits     int    // tokens more of a word with a number
 	legacy     string // "refuses" or "ignores" max_completion_tokens, or what it says
 	noUsage    bool
 	coldStarts []time.Duration // TTFT of the first requests
+}
+
+// count is the server's tokenizer.
+func (h *host) count(text string) int {
+	words, numbers := 0, 0
+	for word := range strings.FieldsSeq(text) {
+		words++
+		if strings.ContainsAny(word, "0123456789") {
+			numbers++
+		}
+	}
+	return h.overhead + int(float64(words)*h.perWord) + h.digits*numbers
 }
 
 const oneModel = `{"object":"list","data":[{"id":"org/m","object":"model"}]}`
@@ -65,7 +78,6 @@ func (h *host) mood(n int64, w http.ResponseWriter, r *http.Request) bool {
 	if int(n) <= len(h.coldStarts) {
 		wait = h.coldStarts[n-1]
 	}
-	words := len(strings.Fields(prompt(body)))
 	w.Header().Set("Content-Type", "text/event-stream")
 	_ = http.NewResponseController(w).Flush()
 	select {
@@ -78,7 +90,7 @@ func (h *host) mood(n int64, w http.ResponseWriter, r *http.Request) bool {
 	time.Sleep(time.Duration(limit-1) * h.itl)
 	fmt.Fprint(w, chat("b"), finish)
 	if !h.noUsage {
-		fmt.Fprintf(w, `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`+"\n\n", h.overhead+int(float64(words)*h.perWord), int(limit))
+		fmt.Fprintf(w, `data: {"choices":[],"usage":{"prompt_tokens":%d,"completion_tokens":%d}}`+"\n\n", h.count(prompt(body)), int(limit))
 	}
 	fmt.Fprint(w, done)
 	h.mu.Lock()

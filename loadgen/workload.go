@@ -131,6 +131,7 @@ func (s WorkloadSpec) checkLengths() error {
 type Workload struct {
 	spec          WorkloadSpec
 	wordsPerToken float64
+	numberTokens  float64
 	overhead      int  // tokens of the chat template
 	calibrated    bool // the server's count of prompt tokens is known
 	limitField    string
@@ -155,6 +156,7 @@ func NewWorkload(spec WorkloadSpec, pre Preflight) (*Workload, error) {
 	w := &Workload{spec: spec, wordsPerToken: 1, limitField: modernLimit, hangsUp: pre.HangsUp}
 	if pre.WordsPerToken > 0 && pre.WordsPerToken <= 100 {
 		w.wordsPerToken, w.calibrated = pre.WordsPerToken, true
+		w.numberTokens = min(max(pre.NumberTokens, 0), maxTokens)
 		w.overhead = int(math.Round(min(max(pre.OverheadTokens, 0), maxTokens)))
 	}
 	if pre.OutputLimitField == legacyLimit {

@@ -69,41 +69,45 @@ func (l lengths) draw(seed, i, stream uint64) int {
 }
 
 // prompt is prompt i as a JSON string, and its length in tokens. The length is
-// hit by the server's own count: words are as long as the preflight measured
-// them to be, rounded to a whole word.
+// hit by the server's own count: the preflight measured how many tokens words
+// have. What is left is the rounding to a whole word, and words that are rarer
+// than they look.
 func (w *Workload) prompt(i uint64) (text []byte, tokens int) {
 	tokens = w.in.draw(w.spec.Seed, i, drawISL)
-	words := max(1, int(math.Round(float64(tokens)*w.wordsPerToken)))
-	return w.words(i, words), tokens
+	words := max(1, int(math.Round((float64(tokens)-w.numberTokens)*w.wordsPerToken)))
+	return w.words(i, words, numbers), tokens
 }
 
+// numbers is how many words of a stream are "w" and a number: a tokenizer that
+// knows no other words (those of test engines) would otherwise see equal
+// prompts. Prefix caches hash blocks in a chain, so that prompts which differ
+// in the first block share none. The numbers have four digits each, and there
+// is no more of them in a long prompt: tokens then grow with the words evenly,
+// whether a tokenizer has one token for a number or one a digit.
+const numbers = 3
+
 // words is a prompt of so many words as a JSON string.
-func (w *Workload) words(i uint64, words int) []byte {
-	const wordBytes = 7 // and a space; more than the longest common word would need on average
+func (w *Workload) words(i uint64, words, numbers int) []byte {
+	const wordBytes = 7 // with its space; more than they have on average
 	shared := int(math.Round(w.spec.SharedPrefix * float64(words)))
 	out := append(make([]byte, 0, words*wordBytes+2), '"')
-	out = appendWords(out, w.spec.Seed, sharedNumber, shared)
+	out = appendWords(out, w.spec.Seed, sharedNumber, shared, numbers)
 	if shared > 0 && shared < words {
 		out = append(out, ' ')
 	}
-	out = appendWords(out, w.spec.Seed, i, words-shared)
+	out = appendWords(out, w.spec.Seed, i, words-shared, numbers)
 	return append(out, '"')
 }
 
-// appendWords writes the first words of stream i. The first three of every
-// sixteen are "w" and a number: a tokenizer that only knows such words (those
-// of test engines) would otherwise see equal prompts, and with real ones any
-// two prompts differ in their first block, so no prefix cache joins them. The
-// numbers all have four digits, so that prompts of equally many words have
-// nearly equally many tokens.
-func appendWords(dst []byte, seed, i uint64, words int) []byte {
+// appendWords writes the first words of stream i.
+func appendWords(dst []byte, seed, i uint64, words, numbers int) []byte {
 	stream := mix(seed, i, drawWord)
 	for k := range words {
 		if k > 0 {
 			dst = append(dst, ' ')
 		}
 		r := stir(stream, uint64(k))
-		if k%16 < 3 {
+		if k < numbers {
 			dst = append(dst, 'w')
 			dst = strconv.AppendUint(dst, 1000+r%1048, 10)
 		} else {
