@@ -64,7 +64,7 @@ func (pr *prober) failure(r reply) error {
 	if r.outcome != Timeout {
 		return err
 	}
-	if r.first == 0 {
+	if len(pr.e.script.times) == 0 {
 		return fmt.Errorf("%w; the bound is %v, and a cold engine may need longer: allow it with --first-token-timeout", err, pr.cfg.Limits.FirstTokenTimeout)
 	}
 	return fmt.Errorf("%w; if such an answer is to be expected, allow more with --idle-timeout or --request-timeout", err)

@@ -22,7 +22,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write,
+			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "proxy": proxy,
 		},
 		Setup: func(e *testscript.Env) error {
 			wd, err := os.Getwd()

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/perfsweep/perfsweep/loadgen/enginesim"
+)
+
+// proxy starts a proxy that leads every host to a small simulator and names it
+// in $HTTP_PROXY, with a password.
+func proxy(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: proxy")
+	}
+	p, err := enginesim.ParseTarget("kneed?chunk=32&speed=8")
+	ts.Check(err)
+	sim := enginesim.New(p)
+	behind, err := sim.Listen("127.0.0.1:0")
+	ts.Check(err)
+	to, err := url.Parse(behind)
+	ts.Check(err)
+	s := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		if _, password, _ := (&http.Request{Header: http.Header{"Authorization": r.In.Header["Proxy-Authorization"]}}).BasicAuth(); password == "hunter2" {
+			r.SetURL(to) // without the password it leads nowhere
+		}
+	}})
+	ts.Defer(func() { s.Close(); _ = sim.Close() })
+	at, err := url.Parse(s.URL)
+	ts.Check(err)
+	at.User = url.UserPassword("user", "hunter2")
+	ts.Setenv("HTTP_PROXY", at.String())
+}
