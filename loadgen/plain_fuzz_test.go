@@ -108,7 +108,7 @@ func streams(tb testing.TB) []string {
 func TestReadersAgree(t *testing.T) {
 	for _, in := range streams(t) {
 		for _, broken := range []bool{false, true} {
-			for _, step := range []int{1, 7, 4096} {
+			for _, step := range []int{1, 100} {
 				agree(t, in, step, broken)
 			}
 		}

@@ -46,7 +46,7 @@ func Decode(b []byte) (Chunk, error) {
 		c.Kind |= Usage
 		c.Usage, bad = usage(raw)
 	}
-	c.ServerTTFT = serverTTFT(top["nvext"])
+	c.timing(top["nvext"])
 	if text(top["message"]) != "" || text(top["detail"]) != "" {
 		c.Kind |= Message
 	}
@@ -90,7 +90,7 @@ func (c *Chunk) choice(raw json.RawMessage) {
 	if reason := text(choice["finish_reason"]); reason != "" {
 		c.Kind |= Finish
 		c.Finished = append(c.Finished, index)
-		if index == 0 {
+		if index == 0 && c.Reason == "" {
 			c.Reason = reason
 		}
 	}

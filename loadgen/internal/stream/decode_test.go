@@ -74,6 +74,7 @@ func TestReason(t *testing.T) {
 		`{"choices":[{"finish_reason":"length"}]}`:                                              "length",
 		`{"choices":[{"index":1,"finish_reason":"stop"}]}`:                                      "",
 		`{"choices":[{"index":1,"finish_reason":"stop"},{"index":0,"finish_reason":"length"}]}`: "length",
+		`{"choices":[{"finish_reason":"stop"},{"finish_reason":"length"}]}`:                     "stop",
 		`{"choices":[{"index":0,"finish_reason":null}]}`:                                        "",
 		`{"choices":[{"index":0,"finish_reason":7}]}`:                                           "",
 	} {

@@ -8,6 +8,7 @@ const (
 	inChoices
 	inChoice
 	inDelta
+	inNvext
 )
 
 // The names that matter.
@@ -25,6 +26,8 @@ const (
 	keyFunction // function_call, the older form of a tool call
 	keyFinish
 	keyIndex
+	keyNvext
+	keyTiming
 )
 
 // opened says where a new object or array stands and what its presence means.
@@ -40,6 +43,8 @@ func opened(where uint8, key int, bracket byte, filled bool) (uint8, Kind) {
 			return inOther, Usage
 		case key == keyError:
 			return inOther, Error
+		case key == keyNvext && bracket == '{':
+			return inNvext, 0
 		}
 	case inChoices:
 		if bracket == '{' {
@@ -48,6 +53,10 @@ func opened(where uint8, key int, bracket byte, filled bool) (uint8, Kind) {
 	case inChoice:
 		if key == keyDelta && bracket == '{' {
 			return inDelta, 0
+		}
+	case inNvext:
+		if key == keyTiming && bracket == '{' {
+			return inOther, Timing
 		}
 	case inDelta:
 		if !filled {
@@ -117,6 +126,8 @@ func keyOf(where uint8, name []byte) int {
 			return keyObject
 		case "message", "detail":
 			return keyMessage
+		case "nvext":
+			return keyNvext
 		}
 	case inChoice:
 		switch string(name) {
@@ -128,6 +139,10 @@ func keyOf(where uint8, name []byte) int {
 			return keyFinish
 		case "index":
 			return keyIndex
+		}
+	case inNvext:
+		if string(name) == "timing" {
+			return keyTiming
 		}
 	case inDelta:
 		switch string(name) {

@@ -27,6 +27,8 @@ const (
 	Message
 	// Visible: some of the output is for the reader, so not reasoning alone.
 	Visible
+	// Timing: Dynamo's nvext tells times.
+	Timing
 	// Odd: not an object, unbalanced, or with escapes in a name; Decode
 	// decides.
 	Odd

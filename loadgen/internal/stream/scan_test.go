@@ -44,6 +44,9 @@ var scanCases = []struct {
 	{"bare message", `{"message":"overloaded","code":529}`, Message},
 	{"azure", `{"id":"","choices":[],"prompt_filter_results":[{"x":[[{}]]}]}`, Choices},
 	{"second choice", `{"choices":[{"index":1,"delta":{"content":"a"}}]}`, Choices | Token | Visible | Multi},
+	{"who served it", `{"choices":[{"delta":{"content":"a"}}],"nvext":{"worker_id":{"timing":{}}}}`, Choices | Token | Visible},
+	{"times", `{"choices":[{"delta":{"content":"a"}}],"nvext":{"timing":{"ttft_ms":1}}}`, Choices | Token | Visible | Timing},
+	{"no times", `{"choices":[],"nvext":{"timing":null},"timing":{}}`, Choices},
 	{"escaped name", `{"choices":[{"delta":{"cont\u0065nt":"a"}}]}`, Odd},
 	{"escaped value of object", `{"object":"err\u006fr"}`, Odd},
 	{"empty", ``, Odd}, {"comment as data", `: PROCESSING`, Odd}, {"text", `error: no`, Odd},
@@ -148,6 +151,10 @@ func mark(path []string, tok json.Token, filled bool, kind *Kind) {
 	case ".error":
 		if tok != nil && tok != false && !(isString && s == "") {
 			*kind |= Error
+		}
+	case ".nvext.timing":
+		if tok == json.Delim('{') {
+			*kind |= Timing
 		}
 	case ".object":
 		if s == "error" {

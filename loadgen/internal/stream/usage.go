@@ -52,16 +52,16 @@ func detail(raw json.RawMessage, name string) (int64, bool) {
 	return *n, true
 }
 
-// serverTTFT reads nvext.timing.ttft_ms. What no request can have taken is not
+// timing reads nvext.timing.ttft_ms. What no request can have taken is not
 // believed.
-func serverTTFT(nvext json.RawMessage) time.Duration {
+func (c *Chunk) timing(nvext json.RawMessage) {
 	var ext, timing object
 	var ms float64
-	if json.Unmarshal(nvext, &ext) != nil || json.Unmarshal(ext["timing"], &timing) != nil || json.Unmarshal(timing["ttft_ms"], &ms) != nil {
-		return 0
+	if json.Unmarshal(nvext, &ext) != nil || json.Unmarshal(ext["timing"], &timing) != nil || timing == nil {
+		return
 	}
-	if !(ms > 0 && ms < float64(24*time.Hour/time.Millisecond)) {
-		return 0
+	c.Kind |= Timing
+	if json.Unmarshal(timing["ttft_ms"], &ms) == nil && ms > 0 && ms < float64(24*time.Hour/time.Millisecond) {
+		c.ServerTTFT = time.Duration(ms * float64(time.Millisecond))
 	}
-	return time.Duration(ms * float64(time.Millisecond))
 }
