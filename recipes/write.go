@@ -72,7 +72,7 @@ func tempBeside(path, target string) (*os.File, error) {
 	dir := filepath.Dir(target)
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
-		return nil, fmt.Errorf("replacing %s: no file can be made in %s: %w; make the folder writable, or copy the overlay to one that is", path, dir, err)
+		return nil, fmt.Errorf("replacing %s: no file can be made in %s: %w; make the folder writable, or use one that is", path, dir, err)
 	}
 	return tmp, nil
 }

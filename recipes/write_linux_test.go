@@ -46,7 +46,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 	unprivileged(t, func() {
 		for _, err := range []error{CheckWritable(path), WriteFile(path, []byte("new"))} {
-			if err == nil || !strings.Contains(err.Error(), "make the folder writable, or copy the overlay") || !strings.Contains(err.Error(), path) {
+			if err == nil || !strings.Contains(err.Error(), "make the folder writable, or use one that is") || !strings.Contains(err.Error(), path) {
 				t.Errorf("%v", err)
 			}
 		}

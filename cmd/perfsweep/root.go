@@ -16,14 +16,15 @@ type app struct {
 	output    string // text, json, csv
 	quiet     bool
 	exitCodes string // "", aicr
+	args      []string
 }
 
 // run is the whole program above the operating system.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stdout, stderr = plainText{stdout}, plainText{stderr}
-	a := &app{in: stdin, out: stdout, err: stderr}
+	a := &app{in: stdin, out: stdout, err: stderr, args: args}
 	root := a.root()
-	root.SetArgs(args)
+	root.SetArgs(spreadProfile(root, args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -73,7 +74,7 @@ refused, 130 interrupted with the journal intact.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
 	})
-	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.calibrateCmd(), a.checkCmd(), a.lintCmd(), a.simulateCmd(), a.selftestCmd())
+	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.simulateCmd(), a.selftestCmd())
 	// Unknown commands and wrong argument counts are input errors too.
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {

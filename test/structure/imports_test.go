@@ -24,6 +24,7 @@ var mayImport = map[string][]string{
 	"loadgen":                       {"loadgen/internal/stream"},
 	"loadgen/internal/stream":       nil,
 	"loadgen/enginesim":             nil,
+	"loadgen/aiperf":                {"loadgen"},
 	"loadgen/pacer":                 nil,
 	"knee":                          nil,
 	"knee/kneetest":                 {"knee"},
