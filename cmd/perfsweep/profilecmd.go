@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -161,7 +162,7 @@ func randomBytes(n int) []byte {
 // awaitModel asks until the model answers, if the user wants that, and learns
 // how long its prompts are.
 func (a *app) awaitModel(ctx context.Context, o *aiperf.Options) (loadgen.Preflight, error) {
-	pre := loadgen.Preflight{Model: o.Model, WordsPerToken: 1}
+	pre := loadgen.Preflight{Model: o.Model}
 	deadline := time.Now().Add(o.WaitForModel)
 	for o.WaitForModel > 0 {
 		within, cancel := context.WithDeadline(ctx, deadline)
@@ -244,11 +245,9 @@ func (a *app) profileProgress() func(loadgen.Progress) {
 // profileNotes are what a reader of the numbers must know.
 func profileNotes(o *aiperf.Options, pre loadgen.Preflight, r loadgen.Result) []string {
 	var notes []string
-	if got := r.PromptTokensPerRequest - pre.OverheadTokens; r.Measured[loadgen.OK] > 0 && (got > 1.1*float64(o.ISL) || got < .9*float64(o.ISL)) {
-		notes = append(notes, fmt.Sprintf("prompts had %.0f tokens where %d were asked for; --wait-for-model-timeout calibrates their length before the load", r.PromptTokensPerRequest, o.ISL))
-	}
-	if got, want := r.OutputTokensPerRequest, r.RequestedOutputTokens; want > 0 && got < .9*want {
-		notes = append(notes, fmt.Sprintf("answers had %.0f tokens where %.0f were asked for: the model ended them; --extra-inputs ignore_eos:true asks it not to", got, want))
+	// With a calibration the run itself says how far the prompts were off.
+	if got := r.PromptTokensPerRequest; pre.WordsPerToken == 0 && got > 0 && math.Abs(got/float64(o.ISL)-1) > .02 {
+		notes = append(notes, fmt.Sprintf("prompts had %.0f tokens where %d were asked for; --wait-for-model-timeout calibrates their length before the load", got, o.ISL))
 	}
 	if share := r.Health.CPUShare; share > .8 {
 		notes = append(notes, fmt.Sprintf("this client used %.0f %% of its CPUs: it may have been the bottleneck", 100*share))

@@ -3,6 +3,7 @@ package aiperf
 import (
 	"math"
 	"math/bits"
+	"slices"
 	"time"
 )
 
@@ -59,18 +60,18 @@ func (g *gaps) stats() stats {
 		return s
 	}
 	s.std = g.std()
-	// The ranks that the quantiles need, in one walk: they ascend.
-	i, below := -1, int64(0)
+	up := make([]int64, len(g.buckets)) // values in a bucket or below
+	sum := int64(0)
+	for i, n := range g.buckets {
+		sum += int64(n)
+		up[i] = sum
+	}
 	at := func(k int64) float64 {
-		for below <= k {
-			i++
-			below += int64(g.buckets[i])
-		}
+		i, _ := slices.BinarySearch(up, k+1)
 		return min(max(middle(i), g.min), g.max)
 	}
-	for q := range quantiles {
-		last := -1.
-		s.p[q] = interpolate(quantiles[q], g.n, func(k int64) float64 { last = max(last, at(k)); return last })
+	for i, q := range quantiles {
+		s.p[i] = interpolate(q, g.n, at)
 	}
 	return s
 }

@@ -3,9 +3,7 @@ package aiperf
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -79,16 +77,9 @@ func (o *Options) Check() error {
 		return badInput("--model is missing: name the model to ask for")
 	case o.OSL == 0:
 		return badInput("--osl is missing: perfsweep holds every answer to an asked length, it does not leave that to the model")
-	case o.OSLStddev > 0 && o.OSLStddev >= 4*o.OSL, o.ISLStddev > 0 && o.ISLStddev >= 4*o.ISL:
-		return badInput("a standard deviation of four means or more leaves hardly a length as asked: lower it")
 	}
 	if err := o.fitEndpoint(); err != nil {
 		return err
-	}
-	for _, in := range o.Extra {
-		if slices.Contains(ownFields, in.Key) {
-			return badInput("--extra-inputs %s: perfsweep sets that field itself", in.Key)
-		}
 	}
 	switch {
 	case o.Requests == 0 && o.Duration > 0:
@@ -98,9 +89,6 @@ func (o *Options) Check() error {
 	}
 	return nil
 }
-
-// ownFields are the parts of a body that make a measurement one.
-var ownFields = []string{"model", "messages", "prompt", "stream", "stream_options", "max_tokens", "max_completion_tokens", "n"}
 
 // fitEndpoint moves the part of --custom-endpoint that precedes the API's own
 // path into the URL.
@@ -124,10 +112,11 @@ func (o *Options) fitEndpoint() error {
 	return nil
 }
 
-// Spec is the workload that the options describe.
+// Spec is the workload that the options describe: the same prompts for the same
+// seed, as AIPerf has it.
 func (o *Options) Spec() loadgen.WorkloadSpec {
 	return loadgen.WorkloadSpec{
-		Name: loadgen.AICR, ISL: o.ISL, ISLStddev: o.ISLStddev, OSL: o.OSL, OSLStddev: o.OSLStddev,
+		Name: loadgen.Synthetic, ReusePrompts: true, ISL: o.ISL, ISLStddev: o.ISLStddev, OSL: o.OSL, OSLStddev: o.OSLStddev,
 		Pool: o.Prompts, Seed: o.Seed,
 	}
 }
@@ -194,6 +183,3 @@ func merge(to []Input, more []Input) []Input {
 func badInput(format string, args ...any) error {
 	return &loadgen.BadInputError{Msg: fmt.Sprintf(format, args...)}
 }
-
-// sortedKeys is for messages.
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
