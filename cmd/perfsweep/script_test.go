@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/perfsweep/perfsweep/loadgen/enginesim"
 )
 
 func TestMain(m *testing.M) {
@@ -22,7 +24,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "proxy": proxy,
+			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "proxy": proxy, "serve": serveSim,
 		},
 		Setup: func(e *testscript.Env) error {
 			wd, err := os.Getwd()
@@ -34,6 +36,22 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// serveSim puts the URL of a simulator, and the model that it serves, into the
+// environment: serve PRESET.
+func serveSim(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: serve PRESET[?key=value…]")
+	}
+	p, err := enginesim.ParseTarget(args[0])
+	ts.Check(err)
+	sim := enginesim.New(p)
+	url, err := sim.Listen("127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { _ = sim.Close() }) // it keeps nothing
+	ts.Setenv("SIM", url)
+	ts.Setenv("MODEL", p.Model)
 }
 
 // exits runs a command and demands one of some exit codes:

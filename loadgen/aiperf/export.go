@@ -171,7 +171,8 @@ func ours(run Run) object {
 		{"throughput", "tokens of OK requests over first send to last token, ramp and drain included; not to be checked against a floor from a steady window"},
 		{"outcomes", r.Measured}, {"health", r.Health},
 	}
-	if w := r.Window; w.Seconds > 0 && r.Health.LittleMeasured {
+	// A window that is a small part of the run says little.
+	if w := r.Window; r.Health.LittleMeasured && w.Seconds > r.WholeRun.Seconds/2 {
 		o = o.with("steady_window", w)
 	}
 	if run.Options.Tokenizer != "" {
