@@ -20,13 +20,6 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen/aiperf"
 )
 
-// The environment of AICR's benchmark job: what is to stand before and after
-// the result on stdout, and the folder for files.
-const (
-	sentinelEnv = "AICR_RESULT_SENTINEL"
-	artifactEnv = "AICR_AIPERF_ARTIFACT_DIR"
-)
-
 // aiperfFlag puts a flag of AIPerf's command line behind pflag's interface.
 type aiperfFlag struct {
 	aiperf.Flag
@@ -58,7 +51,9 @@ and answers are always streamed. Without --wait-for-model-timeout nothing is
 sent before the load, and one word is taken as one token of a prompt.
 
 With ` + sentinelEnv + ` in the environment, as AICR's benchmark job has it,
-stdout is the JSON file between two lines of that text.
+stdout is the JSON file between two lines of that text. An image for that job
+has this program as /opt/venv/bin/python: the job's own command then measures
+with it.
 
 It ends with 1 when no request succeeded or --failed-request-threshold was
 passed; the files are written all the same.`,
@@ -122,9 +117,7 @@ func spreadProfile(root *cobra.Command, args []string) []string {
 }
 
 func (a *app) runProfile(ctx context.Context, o *aiperf.Options) error {
-	if dir := os.Getenv(artifactEnv); dir != "" && o.ArtifactDir == aiperf.Defaults().ArtifactDir {
-		o.ArtifactDir = dir
-	}
+	fromJob(o)
 	if o.APIKey == "" {
 		o.APIKey = os.Getenv("PERFSWEEP_API_KEY")
 	}

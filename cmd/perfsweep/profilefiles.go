@@ -95,17 +95,15 @@ func (a *app) exportProfile(rec *aiperf.Recorder, run aiperf.Run, out *artifacts
 			return err
 		}
 	}
-	sentinel := os.Getenv(sentinelEnv)
-	shown := rec.Text(run)
+	shown, job := framed(run, asJSON)
 	switch {
-	case sentinel != "" && (run.Incomplete != "" || run.Result.Measured.Total() == run.Result.Measured.Bad()):
-		return nil // AICR must not take a part for the whole
-	case sentinel != "":
-		shown = fmt.Appendf(nil, "%s\n%s%s\n", sentinel, asJSON, sentinel)
+	case job:
 	case a.output == "json":
 		shown = asJSON
 	case a.output == "csv":
 		shown = asCSV
+	default:
+		shown = rec.Text(run)
 	}
 	if _, err := a.out.Write(shown); err != nil {
 		return fmt.Errorf("printing the result: %w", err)

@@ -22,6 +22,7 @@ type app struct {
 // run is the whole program above the operating system.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	stdout, stderr = plainText{stdout}, plainText{stderr}
+	args = asJob(args)
 	a := &app{in: stdin, out: stdout, err: stderr, args: args}
 	root := a.root()
 	root.SetArgs(spreadProfile(root, args))
