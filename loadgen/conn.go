@@ -26,7 +26,8 @@ func (c *clock) since(t time.Time) int64 { return int64(t.Sub(c.start)) }
 
 // netStats are the facts about connections that a run reports.
 type netStats struct {
-	dials, armed, steps, slow atomic.Int64
+	// dials are attempts, made those that succeeded.
+	dials, made, armed, steps, slow atomic.Int64
 }
 
 // slowConnect is long enough that a SYN was lost, or met a full accept queue:
@@ -40,6 +41,9 @@ func (n *netStats) dialTimed(run *clock, dial func() (net.Conn, error)) (c net.C
 	c, err = dial()
 	if end = run.now(); end-from >= int64(slowConnect) {
 		n.slow.Add(1)
+	}
+	if err == nil {
+		n.made.Add(1)
 	}
 	return c, from, end, err
 }

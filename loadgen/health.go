@@ -1,6 +1,35 @@
 package loadgen
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
+
+// busyHost is a share of wall time for which threads of ours waited for a CPU;
+// above it, others want the same CPUs.
+const busyHost = 0.20
+
+// environment adds what the machine and the connections tell, and warns where
+// it bears on what was measured.
+func (c *campaign) environment(r *Result) {
+	h := &r.Health
+	c.meter.fill(h)
+	h.Dials, h.SlowConnects, h.DrainTimedOut = c.net.dials.Load(), c.net.slow.Load(), c.drainTimeout
+	h.QuickACK = c.net.made.Load() > 0 && c.net.armed.Load() == c.net.made.Load()
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if n := c.net.steps.Load(); n > 0 {
+		warn("%d reads had an unusable kernel timestamp: was the clock stepped?", n)
+	}
+	if h.SlowConnects > 0 {
+		warn("%d of %d connects took %v or more, as after a lost SYN or at a full accept queue; they are in no latency", h.SlowConnects, h.Dials, slowConnect)
+	}
+	if tcp := c.cfg.Dial == nil && c.cfg.Network.UnixSocket == ""; tcp && c.net.made.Load() > 0 && !h.QuickACK {
+		warn("TCP_QUICKACK was not active: a server that leaves Nagle's algorithm on, as Dynamo's frontend does, shows a TTFT of at least 43 ms")
+	}
+	if h.RunQueueShare > busyHost {
+		warn("threads of this tool waited for a CPU for %.0f %% of the time: this machine is shared or too small", 100*h.RunQueueShare)
+	}
+}
 
 // health says what the records tell of the generator itself.
 func health(all, own []sample, s *shard) Health {

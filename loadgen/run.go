@@ -277,14 +277,7 @@ func (c *campaign) result(ctx context.Context) (Result, error) {
 	if c.cfg.Transport == GoOpenAI {
 		r.Warnings = append(r.Warnings, goOpenAIWarning)
 	}
-	c.meter.fill(&r.Health)
-	r.Health.SlowConnects = c.net.slow.Load()
-	r.Health.Dials = c.net.dials.Load()
-	r.Health.QuickACK = r.Health.Dials > 0 && c.net.armed.Load() == r.Health.Dials
-	r.Health.DrainTimedOut = c.drainTimeout
-	if n := c.net.steps.Load(); n > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("%d reads had an unusable kernel timestamp: was the clock stepped?", n))
-	}
+	c.environment(&r)
 	if ctx.Err() != nil && (c.control.state != stopped || r.All[Cancelled] > 0) {
 		r.Stopped = "cancelled"
 	}

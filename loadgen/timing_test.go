@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -234,5 +235,44 @@ func TestHealthOfNothing(t *testing.T) {
 	told := estimate([]sample{{outcome: OK, tokens: stream.Tokens{Completion: 1}, marks: marks{sent: 1, first: 2, visible: 2, last: 2, end: 3}}}, newShard())
 	if told.TTSTP50MS != 0 || told.ITLP50MS != 0 || told.TTFOP50MS != told.TTFTP50MS {
 		t.Errorf("one token: %+v", told)
+	}
+}
+
+// TestEnvironment: each fact about the connections and the machine is told
+// once, and a quiet one not at all.
+func TestEnvironment(t *testing.T) {
+	for name, c := range map[string]struct {
+		set   func(c *campaign)
+		quick bool
+		words string
+	}{
+		"quiet":          {func(c *campaign) { c.net.armed.Store(4) }, true, ""},
+		"no quick ack":   {func(c *campaign) { c.net.armed.Store(3) }, false, "TCP_QUICKACK"},
+		"a refused dial": {func(c *campaign) { c.net.armed.Store(4); c.net.dials.Store(9) }, true, ""},
+		"in memory": {func(c *campaign) {
+			c.cfg.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, nil }
+		}, false, ""},
+		"over a Unix socket": {func(c *campaign) { c.cfg.Network.UnixSocket = "/s" }, false, ""},
+		"slow connects":      {func(c *campaign) { c.net.armed.Store(4); c.net.slow.Store(2) }, true, "2 of 4 connects"},
+		"a stepped clock":    {func(c *campaign) { c.net.armed.Store(4); c.net.steps.Store(2) }, true, "stepped"},
+		"a busy host": {func(c *campaign) {
+			c.net.armed.Store(4)
+			c.meter.after.runQueue = 201 * time.Millisecond
+		}, true, "waited for a CPU for 20 %"},
+		"a host just quiet": {func(c *campaign) {
+			c.net.armed.Store(4)
+			c.meter.after.runQueue = 200 * time.Millisecond
+		}, true, ""},
+	} {
+		m := &campaign{net: &netStats{}, meter: meter{started: true, ended: true, until: 1e9}}
+		m.net.dials.Store(4)
+		m.net.made.Store(4)
+		c.set(m)
+		var r Result
+		m.environment(&r)
+		said := strings.Join(r.Warnings, "\n")
+		if r.Health.QuickACK != c.quick || !strings.Contains(said, c.words) || (said == "") != (c.words == "") || len(r.Warnings) > 1 {
+			t.Errorf("%s: quick %v, %q", name, r.Health.QuickACK, said)
+		}
 	}
 }

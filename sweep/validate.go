@@ -160,20 +160,26 @@ func checkLittle(r loadgen.Result) []Violation {
 	return []Violation{v}
 }
 
-// checkGenerator is V8: this tool was not the bottleneck.
+// checkGenerator is V8: this tool was not the bottleneck. Its own CPU share and
+// the time for which tokens waited for it in the kernel are what decides
+// (knee.md §17). The other health numbers are evidence: events per read, because
+// a short answer's tail shares a read on a healthy server; the run queue,
+// collector pauses and late starts, because what they cost is in the lag or in
+// the concurrency that V3 judges; slow connects, because no connect is in a
+// latency.
 func checkGenerator(r loadgen.Result, sloMaxTTFTMS float64) []Violation {
 	var out []Violation
 	const remedy = "the generator is the bottleneck: use a larger machine or fewer streams; this level says nothing about the server"
 	if r.Health.CPUShare > maxCPUShare {
 		out = append(out, Violation{
-			Gate: "V8", Observed: fmt.Sprintf("%.0f %% of the generator's CPU", 100*r.Health.CPUShare),
+			Gate: "V8", Observed: fmt.Sprintf("client-bound: %.0f %% of the generator's CPU", 100*r.Health.CPUShare),
 			Threshold: fmt.Sprintf("≤ %.0f %%", 100*maxCPUShare), Remedy: remedy,
 		})
 	}
 	limit := max(lagFloorMS, lagShareOfSLO*sloMaxTTFTMS)
 	if r.Health.KernelTime && r.Health.LagP99MS > limit {
 		out = append(out, Violation{
-			Gate: "V8", Observed: fmt.Sprintf("this tool read tokens %.2f ms late (p99)", r.Health.LagP99MS),
+			Gate: "V8", Observed: fmt.Sprintf("client-bound: this tool read tokens %.2f ms late (p99)", r.Health.LagP99MS),
 			Threshold: fmt.Sprintf("≤ %.2f ms", limit), Remedy: remedy,
 		})
 	}

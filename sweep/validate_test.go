@@ -125,6 +125,12 @@ func streamCases() []gateCase {
 		{"CPU not measured", loadgen.Steady, eos, func(r *loadgen.Result) { r.Health.CPUShare = 0 }, ""},
 		{"lag", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LagP99MS = 20.1 }, "V8"},
 		{"lag just inside", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LagP99MS = 19.9 }, ""},
+		{"CPU at the limit", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.CPUShare = 0.70 }, ""},
+		{"evidence only", loadgen.Steady, eos, func(r *loadgen.Result) {
+			h := &r.Health
+			h.EventsPerRead, h.RunQueueShare, h.GCPauseMS, h.LateStartP99MS, h.SlowConnects = 8, 3, 900, 900, 64
+			h.ConnectMaxMS, h.LagMaxMS, h.QuickACK = 3000, 400, false
+		}, ""},
 		{"lag not measured", loadgen.Gate, eos, func(r *loadgen.Result) {
 			r.Health.LagP99MS, r.Health.KernelTime = 99, false
 		}, ""},
@@ -147,6 +153,24 @@ func TestGates(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.gate {
 			t.Errorf("%s %s: gates %v fire, want %q", c.kind, c.name, got, c.gate)
+		}
+	}
+}
+
+// TestLagLimit: 1 % of the largest TTFT that is accepted, 1 ms at least.
+func TestLagLimit(t *testing.T) {
+	for _, c := range []struct {
+		slo, lag float64
+		invalid  bool
+	}{
+		{2000, 20, false}, {2000, 20.01, true}, {500, 5, false}, {500, 5.01, true},
+		{50, 1, false}, {50, 1.01, true}, {0, 1, false}, {0, 1.01, true},
+	} {
+		r := healthyRun(loadgen.Gate)
+		r.Health.LagP99MS = c.lag
+		got := Validate(r, eos, 0, c.slo)
+		if (len(got) == 1 && got[0].Gate == "V8" && strings.HasPrefix(got[0].Observed, "client-bound")) != c.invalid || !c.invalid && len(got) != 0 {
+			t.Errorf("lag %g ms at %g ms: %+v", c.lag, c.slo, got)
 		}
 	}
 }
