@@ -5,6 +5,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -49,6 +50,7 @@ type runDoc struct {
 	WindowTTFTP99MS   float64           `json:"window_ttft_p99_ms,omitempty"`
 	WholeTTFTP99MS    float64           `json:"whole_run_ttft_p99_ms,omitempty"`
 	Violations        []sweep.Violation `json:"violations,omitempty"`
+	Health            loadgen.Health    `json:"health"`
 }
 
 func runDocs(runs []sweep.Run) []runDoc {
@@ -58,6 +60,7 @@ func runDocs(runs []sweep.Run) []runDoc {
 			Seq: r.Seq, ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, Kind: string(r.Step.Kind), Purpose: r.Step.Purpose,
 			Valid: r.Valid(), WindowTokPerSec: r.Result.Window.OutputTokPerSec, WholeTokPerSec: r.Result.WholeRun.OutputTokPerSec,
 			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations,
+			Health: r.Result.Health,
 		})
 	}
 	return out

@@ -37,6 +37,7 @@ func CurveText(w io.Writer, c Curve) error {
 	p.curve(c.Fit, c.Point)
 	p.fit(c.Fit)
 	p.invalid(c.All)
+	p.generator(c.All)
 	for _, s := range c.Fit.Warnings {
 		p.line("warning: %s", s)
 	}

@@ -36,6 +36,7 @@ type curveDoc struct {
 	Levels         []knee.Level          `json:"levels"`
 	Refine         []float64             `json:"measure_next,omitempty"`
 	Invalid        []invalidDoc          `json:"invalid_runs,omitempty"`
+	Generator      []generatorDoc        `json:"generator,omitempty"`
 	Fingerprint    *sweep.Fingerprint    `json:"fingerprint,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
 	Warnings       []string              `json:"warnings"`
@@ -67,6 +68,7 @@ func CurveJSON(w io.Writer, c Curve) error {
 		d.Simulated = c.Fingerprint.Simulated
 	}
 	d.Invalid = invalidRuns(c.All)
+	d.Generator = generatorDocs(c.All)
 	return encode(w, d)
 }
 
