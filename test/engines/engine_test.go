@@ -109,8 +109,8 @@ func (e engine) compareOnce(t *testing.T, endpoint loadgen.Endpoint, end ending,
 		t.Errorf("measured %v of %v, told of %d requests; want %d ok and no other: %v", r.Measured, r.All, len(all), requests, r.Errors)
 	}
 	want := tokens{output: pre.OutputTokens + r.TotalOutputTokens, prompt: pre.PromptTokens + r.TotalPromptTokens}
-	e.sameTokens(t, before, want, r, all, pre)
-	t.Logf("%s: reasons %v, %d chunks", want, reasons(all), chunks(all))
+	counted := e.sameTokens(t, before, want, r, all, pre)
+	t.Logf("the engine counted %s; reasons %v, %d chunks", counted, reasons(all), chunks(all))
 	for _, r := range all {
 		e.checkRequest(t, r, end)
 	}

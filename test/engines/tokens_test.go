@@ -42,7 +42,7 @@ const settleLimit = 10 * time.Second
 // sameTokens compares three counts of one run and its preflight: the result's,
 // the requests' and the engine's. Preflight tells no cached tokens, so of these
 // the engine may have counted more, by no more than the probes' prompts.
-func (e engine) sameTokens(t *testing.T, before, want tokens, r loadgen.Result, all []loadgen.Request, pre loadgen.Preflight) {
+func (e engine) sameTokens(t *testing.T, before, want tokens, r loadgen.Result, all []loadgen.Request, pre loadgen.Preflight) (got tokens) {
 	t.Helper()
 	var sum tokens
 	for _, r := range all {
@@ -53,7 +53,6 @@ func (e engine) sameTokens(t *testing.T, before, want tokens, r loadgen.Result, 
 	if sum.output != r.TotalOutputTokens || sum.prompt != r.TotalPromptTokens {
 		t.Errorf("requests add up to %s; the result has %d and %d", sum, r.TotalOutputTokens, r.TotalPromptTokens)
 	}
-	var got tokens
 	deadline := time.NewTimer(settleLimit)
 	defer deadline.Stop()
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -68,13 +67,14 @@ func (e engine) sameTokens(t *testing.T, before, want tokens, r loadgen.Result, 
 			continue
 		case <-deadline.C:
 			t.Errorf("the engine counted %s; the client %s", got, want)
-			return
+			return got
 		}
 	}
 	if got.cached < sum.cached || got.cached > sum.cached+pre.PromptTokens {
 		t.Errorf("the engine found %d tokens in its cache, the client was told of %d in a run whose preflight sent %d",
 			got.cached, sum.cached, pre.PromptTokens)
 	}
+	return got
 }
 
 func reasons(all []loadgen.Request) map[string]int {
