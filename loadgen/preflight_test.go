@@ -135,7 +135,7 @@ func TestPreflight(t *testing.T) {
 		if !near(p.WordsPerToken, 1/1.5, 1e-9) || !near(p.OverheadTokens, 7, 1e-9) || p.OutputLimitField != modernLimit {
 			t.Errorf("calibration %+v, want 1.5 tokens a word after 7", p)
 		}
-		if p.Requests != 3 || p.OutputTokens != h.outputTokens || p.TTFTMS != 50 || p.SlowestTTFTMS != 50 || p.E2EMS != 50+127*10 {
+		if p.Requests != 4 || p.OutputTokens != h.outputTokens || p.TTFTMS != 50 || p.SlowestTTFTMS != 50 || p.E2EMS != 50+127*10 {
 			t.Errorf("%+v; the server generated %d", p, h.outputTokens)
 		}
 		// What was calibrated is reached.
@@ -154,13 +154,13 @@ func TestPreflight(t *testing.T) {
 func TestPreflightWarms(t *testing.T) {
 	h := &host{engine: engine{ttft: 50 * time.Millisecond}, perWord: 1, coldStarts: []time.Duration{42 * time.Second, time.Second}}
 	preflight(t, h, "org/m", aicr(t), func(p Preflight, err error) {
-		if err != nil || p.Requests != 5 || p.TTFTMS != 50 || p.SlowestTTFTMS != 42000 {
+		if err != nil || p.Requests != 6 || p.TTFTMS != 50 || p.SlowestTTFTMS != 42000 {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
 	wild := &host{perWord: 1, coldStarts: []time.Duration{1e9, 3e9, 1e9, 3e9, 1e9, 3e9}}
 	preflight(t, wild, "", aicr(t), func(p Preflight, err error) {
-		if err != nil || p.Requests != 6 || len(p.Warnings) != 1 {
+		if err != nil || p.Requests != 7 || len(p.Warnings) != 1 {
 			t.Errorf("%+v, %v", p, err)
 		}
 	})
