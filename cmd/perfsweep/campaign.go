@@ -227,13 +227,14 @@ func gone(r loadgen.Result) error {
 
 // notify prints a line a run.
 func (c *campaign) notify(gpus int) func(sweep.Event) {
+	var heard remarks
 	return func(e sweep.Event) {
 		if e.Run == nil {
 			c.say("[%d] %d per GPU (%d streams), %s: %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why)
 			return
 		}
 		est := e.Run.Result.Estimate()
-		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS)
+		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, cachedShare(e.Run.Result))
 		for _, v := range e.Run.Violations {
 			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
 		}
@@ -241,6 +242,9 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 			if texts := e.Run.Result.Errors[o]; len(texts) > 0 {
 				line += fmt.Sprintf("\n     example of %s: %s", o, texts[0])
 			}
+		}
+		for _, w := range heard.fresh(e.Run.Result.Warnings) {
+			line += "\n     note: " + w
 		}
 		c.say("%s", line)
 	}
