@@ -116,7 +116,7 @@ func modelsFailure(err error, base string, secrets []string, answered int) error
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("listing the models was interrupted: %w", context.Canceled)
 	case errors.Is(err, context.DeadlineExceeded) && answered == 0:
-		return fmt.Errorf("%s/v1/models gave no answer within %v: is this the server's own port, and is it ready?", base, modelsTimeout)
+		return fmt.Errorf("no answer from %s to GET /v1/models within %v: is this the server's own port, and is it ready?", base, modelsTimeout)
 	case certificate(err):
 		return fmt.Errorf("%s: %s; name the authority that signed the server's certificate (--ca-file), or the host that the certificate is for", base, text)
 	case answered != 0:

@@ -39,7 +39,7 @@ func TestPreflightWaits(t *testing.T) {
 		want   string
 		waits  []string // one more may come at the very end
 	}{
-		"a silent port": {hang, Limits{}, modelsTimeout, "no answer within 10s", said("the list of models", 5)},
+		"a silent port": {hang, Limits{}, modelsTimeout, "no answer from http://engine to GET /v1/models within 10s", said("the list of models", 5)},
 		"a hanging chat": {func(w http.ResponseWriter, r *http.Request) {
 			if !list(w, r) {
 				hang(w, r)

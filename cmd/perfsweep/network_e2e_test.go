@@ -84,6 +84,10 @@ func TestFlagsReachTheServer(t *testing.T) {
 	if code != exitInconclusive || !strings.Contains(out.String(), "is not recorded") {
 		t.Errorf("exit %d: %s\n%s", code, out.String(), talk.String())
 	}
+	var text bytes.Buffer
+	if run(context.Background(), []string{"sweep", "--journal", journal}, nil, &text, io.Discard); !strings.Contains(text.String(), "CROSS-CHECK") {
+		t.Errorf("the curve does not say how it was measured: %s", text.String())
+	}
 	lines, err := os.ReadFile(journal)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -24,7 +26,7 @@ func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	to, err := url.Parse(behind)
 	ts.Check(err)
-	s := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+	s := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		if _, password, _ := (&http.Request{Header: http.Header{"Authorization": r.In.Header["Proxy-Authorization"]}}).BasicAuth(); password == "hunter2" {
 			r.SetURL(to) // without the password it leads nowhere
 		}

@@ -33,6 +33,9 @@ func CurveText(w io.Writer, c Curve) error {
 	if c.Fingerprint != nil && c.Fingerprint.Simulated {
 		p.line("SIMULATED: nothing here was measured on a GPU.")
 	}
+	if c.Fingerprint != nil && c.Fingerprint.Transport == loadgen.GoOpenAI {
+		p.line("CROSS-CHECK: measured through go-openai, which takes a broken stream for an answer; no gate is set or judged from it.")
+	}
 	p.line("")
 	p.curve(c.Fit, c.Point)
 	p.fit(c.Fit)
