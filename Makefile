@@ -47,6 +47,12 @@ fuzz: ## each fuzz target for FUZZTIME (5s)
 bench: ## benchmarks matching BENCH
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 20m $(PKGS)
 
+# PARTS narrows figures to some of decode load ttft start hold, or adds aiperf.
+PARTS ?=
+.PHONY: figures
+figures: build ## what is claimed of the generator, beside its references; five minutes of a quiet machine
+	$(GO) run ./test/figures -bin bin/perfsweep $(PARTS)
+
 .PHONY: lint
 lint: fmt vet staticcheck errcheck ## gofmt, vet, staticcheck and errcheck, suites behind tags included
 

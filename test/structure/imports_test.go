@@ -38,6 +38,7 @@ var mayImport = map[string][]string{
 	"test/cicount":                  nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,
+	"test/figures":                  nil,
 	"test/internal/live":            nil,
 	"test/structure":                nil,
 

@@ -1,0 +1,148 @@
+// Command figures measures what the project claims of its load generator, each
+// figure interleaved with its reference in one run, and prints a table.
+//
+//	go run ./test/figures -bin bin/perfsweep [PART…]
+//
+// The parts are decode, load, ttft, start, hold and, only when named, aiperf,
+// which needs peer_bench.sh in $PERFSWEEP_SHARED/bench and a package index.
+// It needs Linux, and means something on a quiet machine only: the share of
+// the CPU that others used is printed with the table.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if len(os.Args) > 1 && os.Args[1] == "raw" { // the reference, in a process of its own
+		if err := rawMain(os.Args[2:], os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, "figures raw:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// part measures some figures.
+type part struct {
+	name   string
+	asked  bool // runs only when it is named
+	what   string
+	figure func(context.Context, *bench) ([]row, error)
+}
+
+var parts = []part{
+	{"decode", false, "chunks decoded a second on one core", decodePart},
+	{"load", false, "cost, rate, TTFT error and memory at 64, 256 and 1,024 streams x 20 ms, against raw sockets", loadPart},
+	{"ttft", false, "TTFT error at 2,048 streams", ttftPart},
+	{"start", false, "launch and exit of a trivial run, against raw sockets", startPart},
+	{"hold", false, "4,096 streams for a minute", holdPart},
+	{"aiperf", true, "AIPerf against profile, with peer_bench.sh", aiperfPart},
+}
+
+// bench is what every part needs.
+type bench struct {
+	bin   string // perfsweep
+	self  string // this program, for the raw client
+	short bool   // proves that all works; the figures mean nothing
+	talk  io.Writer
+}
+
+func (b *bench) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(b.talk, format+"\n", args...) // talk only
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("figures", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	b := &bench{talk: stderr}
+	fs.StringVar(&b.bin, "bin", "bin/perfsweep", "the perfsweep to measure")
+	fs.BoolVar(&b.short, "short", false, "prove that every part works, in a minute; its figures mean nothing")
+	fs.Usage = func() {
+		fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-short] [PART…]")
+		fs.PrintDefaults()
+		for _, p := range parts {
+			fmt.Fprintf(stderr, "  %-8s %s\n", p.name, p.what)
+		}
+	}
+	if fs.Parse(args) != nil {
+		return 2
+	}
+	chosen, err := choose(fs.Args())
+	if err == nil {
+		b.self, err = os.Executable()
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "figures:", err)
+		return 2
+	}
+	var rows []row
+	failed := 0
+	for _, p := range chosen {
+		b.say("== %s: %s", p.name, p.what)
+		busy := watchOthers()
+		got, err := p.figure(ctx, b)
+		others := busy()
+		if err != nil {
+			failed++
+			got = append(got, row{name: p.name, measured: "failed: " + strings.Join(strings.Fields(err.Error()), " ")})
+		}
+		for i := range got {
+			got[i].others = others
+		}
+		rows = append(rows, got...)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if err := table(stdout, rows); err != nil {
+		fmt.Fprintln(stderr, "figures:", err)
+		return 1
+	}
+	if failed > 0 {
+		return 1
+	}
+	return 0
+}
+
+func choose(names []string) ([]part, error) {
+	var out []part
+	for _, n := range names {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.name == n })
+		if i < 0 {
+			var known []string
+			for _, p := range parts {
+				known = append(known, p.name)
+			}
+			return nil, fmt.Errorf("there is no part %q: choose from %s", n, strings.Join(known, ", "))
+		}
+		out = append(out, parts[i])
+	}
+	if len(names) == 0 {
+		for _, p := range parts {
+			if !p.asked {
+				out = append(out, p)
+			}
+		}
+	}
+	return out, nil
+}
+
+// pick chooses between the full size and the one that only proves that it works.
+func pick[T any](b *bench, full, short T) T {
+	if b.short {
+		return short
+	}
+	return full
+}
