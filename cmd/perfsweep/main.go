@@ -8,7 +8,6 @@ import (
 	"log"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 )
 
@@ -17,12 +16,7 @@ var version = "dev"
 
 func main() { os.Exit(realMain()) }
 
-// gcPercent trades memory, of which a run needs little, for fewer collections:
-// each one delays the reading of tokens.
-const gcPercent = 400
-
 func realMain() int {
-	debug.SetGCPercent(gcPercent)
 	// A reader that goes away ("2>&1 | head") must not end a measurement:
 	// without this the first line written to a closed pipe kills the process.
 	signal.Ignore(syscall.SIGPIPE)
