@@ -45,8 +45,9 @@ func TestGoOpenAIRequests(t *testing.T) {
 	config := openai.DefaultConfig("")
 	config.HTTPClient = k
 	client := openai.NewClientWithConfig(config)
-	ask := openai.ChatCompletionRequest{
-		Model: "m", MaxTokens: 8, Temperature: 0, Messages: []openai.ChatCompletionMessage{{Role: "user", Content: ""}},
+	var ask openai.ChatCompletionRequest
+	if err := json.Unmarshal([]byte(`{"model":"m","max_tokens":8,"temperature":0,"messages":[{"role":"user","content":""}]}`), &ask); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := client.CreateChatCompletionStream(t.Context(), ask); err != nil {
 		t.Fatal(err)

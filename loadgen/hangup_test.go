@@ -41,7 +41,7 @@ func hangUpOnce(c net.Conn, announce bool, streams *atomic.Int64) {
 			return
 		}
 		if strings.HasSuffix(req.URL.Path, "/models") {
-			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(oneModel), oneModel)
+			_, _ = fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(oneModel), oneModel)
 			continue
 		}
 		if streams.Add(1) == 1 {
@@ -53,7 +53,7 @@ func hangUpOnce(c net.Conn, announce bool, streams *atomic.Int64) {
 			head += "Connection: close\r\n"
 		}
 		body := chat("w") + finish + usageOf("1") + done
-		fmt.Fprintf(c, "%s\r\n%x\r\n%s\r\n0\r\n\r\n", head, len(body), body)
+		_, _ = fmt.Fprintf(c, "%s\r\n%x\r\n%s\r\n0\r\n\r\n", head, len(body), body)
 		lost := make(chan struct{})
 		go func() { _, _ = io.Copy(io.Discard, r); close(lost) }()
 		time.Sleep(time.Millisecond)

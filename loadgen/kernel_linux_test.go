@@ -25,7 +25,7 @@ func TestKernelOrder(t *testing.T) {
 		if err != nil {
 			return
 		}
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		for range next {
 			at := run.now()
 			if _, err := c.Write([]byte("x")); err != nil {
@@ -41,7 +41,7 @@ func TestKernelOrder(t *testing.T) {
 	}
 	stats := &netStats{}
 	c := newConn(plain, run, stats)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	s := stamped(c)
 	last := int64(0)
 	for range 200 {
@@ -77,7 +77,7 @@ func TestQuickACKHolds(t *testing.T) {
 		if err != nil {
 			return
 		}
-		defer c.Close()
+		defer func() { _ = c.Close() }()
 		b := make([]byte, 4096)
 		for {
 			if _, err := c.Read(b); err != nil {
@@ -93,7 +93,7 @@ func TestQuickACKHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := newConn(plain, &clock{start: time.Now()}, &netStats{}).(*kernelConn)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	quick := func() int {
 		v := -1
 		_ = c.raw.Control(func(fd uintptr) { v, _ = syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK) })

@@ -40,7 +40,7 @@ func pipe(s *Server) net.Conn {
 func ask(t *testing.T, c net.Conn, tokens int) *http.Response {
 	t.Helper()
 	body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"one two three"}],"max_tokens":%d,"stream":true}`, tokens)
-	fmt.Fprintf(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	_, _ = fmt.Fprintf(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	r, err := http.ReadResponse(bufio.NewReader(c), nil)
 	if err != nil {
 		t.Fatal(err)

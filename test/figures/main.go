@@ -70,10 +70,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.StringVar(&b.bin, "bin", "bin/perfsweep", "the perfsweep to measure")
 	fs.BoolVar(&b.short, "short", false, "prove that every part works, in a minute; its figures mean nothing")
 	fs.Usage = func() {
-		fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-short] [PART…]")
+		_, _ = fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-short] [PART…]")
 		fs.PrintDefaults()
 		for _, p := range parts {
-			fmt.Fprintf(stderr, "  %-8s %s\n", p.name, p.what)
+			_, _ = fmt.Fprintf(stderr, "  %-8s %s\n", p.name, p.what)
 		}
 	}
 	if fs.Parse(args) != nil {
@@ -84,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		b.self, err = os.Executable()
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, "figures:", err)
+		_, _ = fmt.Fprintln(stderr, "figures:", err)
 		return 2
 	}
 	var rows []row
@@ -107,7 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if err := table(stdout, rows); err != nil {
-		fmt.Fprintln(stderr, "figures:", err)
+		_, _ = fmt.Fprintln(stderr, "figures:", err)
 		return 1
 	}
 	if failed > 0 {
