@@ -24,7 +24,7 @@ var (
 // concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms],
 // one row a run, several rows a level allowed. name is for error positions.
 func CSV(name string, r io.Reader) ([]knee.Run, error) {
-	cr := csv.NewReader(&bounded{r, maxBytes})
+	cr := csv.NewReader(&bounded{r: r, limit: maxBytes})
 	cr.ReuseRecord = true
 	cr.TrimLeadingSpace = true
 	head, err := cr.Read()
@@ -61,23 +61,6 @@ func CSV(name string, r io.Reader) ([]knee.Run, error) {
 		return nil, fmt.Errorf("%s: a header and no rows", name)
 	}
 	return runs, nil
-}
-
-// maxBytes bounds a file, and with it the one line that a reader holds.
-const maxBytes = 64 << 20
-
-// bounded fails where io.LimitReader would end a file early and unseen.
-type bounded struct {
-	r    io.Reader
-	left int
-}
-
-func (b *bounded) Read(p []byte) (int, error) {
-	n, err := b.r.Read(p)
-	if b.left -= n; b.left < 0 {
-		return 0, fmt.Errorf("more than %d MiB are no curve", maxBytes>>20)
-	}
-	return n, err
 }
 
 // columns maps names to places; unknown, duplicate and missing ones are errors,
