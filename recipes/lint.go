@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -27,11 +28,25 @@ const (
 	SeverityWarning = "warning"
 )
 
+// Options is what a file cannot say of itself.
+type Options struct {
+	Today     time.Time     // with MaxAge, for stale provenance
+	MaxAge    time.Duration // 0 = any age
+	Validator string        // image tag of the validator that will run the overlay
+}
+
 // Lint returns every mistake found in src that this file alone can decide,
-// sorted by position. What a parent overlay may supply is a warning.
-func Lint(name string, src []byte) []Finding {
+// sorted by position. What a parent overlay may supply is a warning. Mixins and
+// validator catalogs are linted too, by the rules that speak of them.
+func Lint(name string, src []byte) []Finding { return LintWith(name, src, Options{}) }
+
+// LintWith is Lint with knowledge from outside of the file.
+func LintWith(name string, src []byte, opt Options) []Finding {
 	l := linter{findings: []Finding{}}
 	o, err := Parse(name, src)
+	if other := l.otherKind(name, src, err); other {
+		return sortFindings(l.findings)
+	}
 	if err != nil {
 		var pos *PosError
 		if !errors.As(err, &pos) {
@@ -41,14 +56,54 @@ func Lint(name string, src []byte) []Finding {
 		return l.findings
 	}
 	l.o = o
-	l.lint()
-	slices.SortStableFunc(l.findings, func(a, b Finding) int {
+	l.lint(opt)
+	return sortFindings(l.findings)
+}
+
+// otherKind lints what lies beside overlays in a recipe folder.
+func (l *linter) otherKind(name string, src []byte, err error) bool {
+	var pos *PosError
+	if !errors.As(err, &pos) || pos.Rule != "not-an-overlay" {
+		return false
+	}
+	if l.o, err = parseAs("ValidatorCatalog", name, src); err == nil {
+		l.catalog()
+		return true
+	}
+	if l.o, err = parseAs("RecipeMixin", name, src); err == nil {
+		r := Resolved{}
+		r.mixin(l.o)
+		l.findings = append(l.findings, r.Findings...)
+		return true
+	}
+	return false
+}
+
+func sortFindings(list []Finding) []Finding {
+	slices.SortStableFunc(list, func(a, b Finding) int {
+		if a.File != b.File {
+			return strings.Compare(a.File, b.File)
+		}
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Col - b.Col
 	})
-	return l.findings
+	return list
+}
+
+// LintResolved lints a leaf with its whole chain: what the chain supplies is no
+// finding, and what the chain breaks is one.
+func LintResolved(name string, src []byte, r *Resolved, opt Options) []Finding {
+	list := LintWith(name, src, opt)
+	list = slices.DeleteFunc(list, func(f Finding) bool {
+		switch f.Rule {
+		case "check-without-gate", "gate-without-check", "no-model", "no-concurrency":
+			return true
+		}
+		return slices.ContainsFunc(r.Findings, func(g Finding) bool { return g.Rule == f.Rule && g.File == f.File && g.Line == f.Line })
+	})
+	return sortFindings(append(list, r.Findings...))
 }
 
 type linter struct {
@@ -64,7 +119,7 @@ func (l *linter) warn(n *yaml.Node, rule, msg, remedy string) {
 	l.add(l.o.errNode(n, rule, msg, remedy), SeverityWarning)
 }
 
-func (l *linter) lint() {
+func (l *linter) lint(opt Options) {
 	o := l.o
 	_, problems := o.readGate()
 	for _, p := range problems {
@@ -82,6 +137,8 @@ func (l *linter) lint() {
 	l.names()
 	l.completeness()
 	l.provisional()
+	l.provenance(opt)
+	l.validator(opt.Validator)
 }
 
 // names looks at each constraint's name.
@@ -89,8 +146,12 @@ func (l *linter) names() {
 	for _, it := range l.o.items {
 		name := it.name.Value
 		if name == NameFloorPerGPU {
-			l.warn(it.name, "per-gpu-name", "an AICR evaluator without NVIDIA/aicr#1254 ignores "+name+", and then no throughput is gated",
-				"check that your validator knows the name, or write "+NameFloor+" for one node shape")
+			what, severity := "ignores "+name+", and then no throughput is gated", SeverityWarning
+			if !slices.ContainsFunc(l.o.items, func(it item) bool { return isThreshold(it.name.Value) && it.name.Value != name }) {
+				what, severity = "finds no gate here, skips the check and exits 0", SeverityError
+			}
+			l.add(l.o.errNode(it.name, "per-gpu-name", "an AICR evaluator without NVIDIA/aicr#1254 "+what,
+				"check that your validator knows the name and add "+NameCeiling+", or write "+NameFloor+" for one node shape"), severity)
 		}
 		if isThreshold(name) && it.value != nil && it.value.Style == 0 || name == NameConcurrency && it.value != nil && it.value.ShortTag() == "!!int" {
 			l.warn(it.value, "unquoted-value", name+": a value without quotes; some YAML readers take it for a number or refuse it", "quote it")

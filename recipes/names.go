@@ -10,7 +10,8 @@ func knownNames() []string {
 	return []string{
 		NameModel, NameConcurrency, NameRouting, NameFloor, NameFloorPerGPU, NameCeiling,
 		"inference-model-cache-storage-class",
-		"nccl-all-reduce-bw", "nccl-all-reduce-bw-net", "nccl-all-reduce-bw-nvls", "nccl-benchmark-runtime-ref",
+		"nccl-all-reduce-bw", "nccl-all-reduce-bw-net", "nccl-all-reduce-bw-nvls", "nccl-benchmark-runtime-ref", "nccl-benchmark-profile",
+		"nccl-cre-all-reduce-bw", "cre-training-goodput",
 	}
 }
 

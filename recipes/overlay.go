@@ -13,6 +13,7 @@ const CheckName = "inference-perf"
 // Overlay is a parsed overlay file.
 type Overlay struct {
 	file string
+	kind string
 	text text
 	root *yaml.Node
 
@@ -55,10 +56,10 @@ func (o *Overlay) locate(root *yaml.Node) error {
 	}
 	kind := lookup(root, "kind")
 	if !kind.present() {
-		return o.errNode(root, "not-an-overlay", "no kind", "an overlay is of kind RecipeMetadata")
+		return o.errNode(root, "not-an-overlay", "no kind", "an overlay is of kind "+o.kind)
 	}
-	if kind.val.Value != "RecipeMetadata" {
-		return o.errNode(kind.val, "not-an-overlay", fmt.Sprintf("kind is %q", clip(kind.val.Value)), "an overlay is of kind RecipeMetadata")
+	if kind.val.Value != o.kind {
+		return o.errNode(kind.val, "not-an-overlay", fmt.Sprintf("kind is %q", clip(kind.val.Value)), "an overlay is of kind "+o.kind)
 	}
 	if o.Name() == "" {
 		return o.errNode(root, "not-an-overlay", "no metadata.name", "name the overlay as its file")

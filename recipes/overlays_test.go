@@ -230,7 +230,8 @@ func TestShippedOverlaysCanBeCalibrated(t *testing.T) {
 			}
 		}
 	}
-	if f := Lint("fixture", fixture); len(f) != 0 {
+	// Half of the speed could vanish unseen: the reason for this program.
+	if f := Lint("fixture", fixture); len(f) != 1 || f[0].Rule != "floor-slack" || f[0].Line != 77 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -25,7 +25,12 @@ const (
 // duplicate keys, of kind RecipeMetadata and any apiVersion. The rest is
 // refused because a splice could not be proved there.
 func Parse(name string, src []byte) (*Overlay, error) {
-	o := &Overlay{file: name, text: splitText(src)}
+	return parseAs("RecipeMetadata", name, src)
+}
+
+// parseAs reads a document of the kind; mixins have the shape of overlays.
+func parseAs(kind, name string, src []byte) (*Overlay, error) {
+	o := &Overlay{file: name, kind: kind, text: splitText(src)}
 	if err := o.parse(src); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ type calibrateFlags struct {
 	gate     string
 	point    int
 	allowSim bool
+	recipes  string
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -52,6 +53,7 @@ gate is unmet. Without --target it uses what --journal holds.`,
 	s.bind(c)
 	fl := c.Flags()
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
+	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
 	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
 	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")
@@ -99,8 +101,12 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
-	if _, err := calibrate.ResolveForm(ov.gate, policy); err != nil {
+	form, err := calibrate.ResolveForm(ov.gate, policy)
+	if err != nil {
 		return badInputf("%s: %w", f.overlay, err)
+	}
+	if err := a.rehearse(f, ov, form); err != nil {
+		return err
 	}
 	if f.write {
 		if err := recipes.CheckWritable(f.overlay); err != nil {
@@ -138,7 +144,9 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, r report.Calibr
 		}
 		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
 		if f.write && r.Proposal.Writable {
-			failed = replaceOverlay(f.overlay, ov.src, edited)
+			if _, failed = f.chainAllows(edited, r.Proposal.Gate); failed == nil {
+				failed = replaceOverlay(f.overlay, ov.src, edited)
+			}
 			r.Wrote = failed == nil
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,40 +13,83 @@ import (
 // maxOverlay bounds what is read as an overlay; real ones are a few KiB.
 const maxOverlay = 4 << 20
 
+type lintFlags struct {
+	resolved  bool
+	recipes   string
+	validator string
+	maxAge    int
+}
+
 func (a *app) lintCmd() *cobra.Command {
-	return &cobra.Command{
-		Use:   "lint OVERLAY…",
+	var f lintFlags
+	c := &cobra.Command{
+		Use:   "lint [--resolved] OVERLAY…",
 		Short: "List every mistake in overlays, with line and column",
 		Long: `lint reads AICR overlays and lists every mistake in their performance gate with
-line, column, rule and remedy. It ends with 0 when there is no error (warnings
-are printed), and with 2 otherwise.`,
-		Example: "  perfsweep lint recipes/overlays/*.yaml",
+line, column, rule and remedy. Mixins and validator catalogs may be among the
+files; the validator that a catalog pins is then held against the overlays.
+
+--resolved follows base, intermediates, independent overlays and mixins with
+AICR's merge rule, shows where each value of the gate comes from, and judges the
+whole chain. -o sarif writes SARIF 2.1.0 for code scanning.
+
+It ends with 0 when there is no error (warnings are printed), and with 2
+otherwise.`,
+		Example: "  perfsweep lint recipes/overlays/*.yaml\n  perfsweep lint --resolved -o json recipes/overlays/h100-eks-ubuntu-inference-dynamo.yaml",
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return badInputf("lint needs at least one OVERLAY; see %q", c.CommandPath()+" --help")
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			var all []recipes.Finding
-			for _, path := range args {
-				b, err := readOverlay(path)
-				if err != nil {
-					return err
-				}
-				all = append(all, recipes.Lint(path, b)...)
-			}
-			if err := report.Findings(a.out, a.output, all, len(args)); err != nil {
-				return err
-			}
-			for _, f := range all {
-				if f.Severity == "error" {
-					return verdict{exitInput}
-				}
-			}
-			return nil
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return a.runLint(&f, args) },
 	}
+	fl := c.Flags()
+	fl.BoolVar(&f.resolved, "resolved", false, "follow base, independent overlays and mixins; show where each value comes from")
+	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
+	fl.StringVar(&f.validator, "validator", "", "image tag of the validator that will run the overlays, such as v0.21.1")
+	fl.IntVar(&f.maxAge, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
+	return c
+}
+
+func (a *app) runLint(f *lintFlags, args []string) error {
+	if f.maxAge < 0 {
+		return badInputf("--max-age %d: must be at least 0 days", f.maxAge)
+	}
+	opt := recipes.Options{Today: time.Now(), MaxAge: time.Duration(f.maxAge) * 24 * time.Hour, Validator: f.validator}
+	sources := make([][]byte, len(args))
+	for i, path := range args {
+		var err error
+		if sources[i], err = readOverlay(path); err != nil {
+			return err
+		}
+		if opt.Validator == "" {
+			opt.Validator = recipes.CatalogValidator(sources[i])
+		}
+	}
+	l := report.Lint{Files: len(args), Rules: recipes.Rules()}
+	for i, path := range args {
+		o, err := recipes.Parse(path, sources[i])
+		if !f.resolved || err != nil { // what does not parse has no chain
+			l.Findings = append(l.Findings, recipes.LintWith(path, sources[i], opt)...)
+			continue
+		}
+		r, err := resolveOverlay(f.recipes, path, o)
+		if err != nil {
+			return err
+		}
+		l.Resolved = append(l.Resolved, r)
+		l.Findings = append(l.Findings, recipes.LintResolved(path, sources[i], r, opt)...)
+	}
+	if err := report.Findings(a.out, a.output, l); err != nil {
+		return err
+	}
+	for _, f := range l.Findings {
+		if f.Severity == recipes.SeverityError {
+			return verdict{exitInput}
+		}
+	}
+	return nil
 }
 
 // overlayFile is an overlay as it was read.

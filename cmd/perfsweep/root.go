@@ -66,10 +66,10 @@ refused, 130 interrupted with the journal intact.`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkGlobals() },
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.checkGlobals(c) },
 	}
 	f := root.PersistentFlags()
-	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv")
+	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif")
 	f.BoolVar(&a.quiet, "quiet", false, "no progress on stderr")
 	f.StringVar(&a.exitCodes, "exit-codes", "", `"aicr" maps every failure to 1, because AICR reads a container's 2 as skipped`)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -87,9 +87,13 @@ refused, 130 interrupted with the journal intact.`,
 	return root
 }
 
-func (a *app) checkGlobals() error {
+func (a *app) checkGlobals(c *cobra.Command) error {
 	switch a.output {
 	case "text", "json", "csv":
+	case "sarif":
+		if c.Name() != "lint" {
+			return badInputf("-o sarif is for lint; use text, json or csv")
+		}
 	default:
 		return badInputf("-o %q: use text, json or csv", a.output)
 	}
