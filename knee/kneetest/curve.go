@@ -95,6 +95,9 @@ func New(f Family, rng *rand.Rand) Curve {
 		c = d.heldOut(f)
 	}
 	if c.X == nil {
+		c = d.mechanism(f)
+	}
+	if c.X == nil {
 		panic("kneetest: unknown family " + string(f))
 	}
 	c.Family = f

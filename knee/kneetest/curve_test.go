@@ -30,7 +30,8 @@ func TestTruthAgainstFormulas(t *testing.T) {
 // Every family draws a positive, finite curve, the kneed ones with the knee
 // where it was drawn.
 func TestFamilies(t *testing.T) {
-	for _, f := range []Family{Smooth, LinearCap, BatchCap, Collapse, Rising, Flat, TwoStage, SoftCap, Exponential, USL, Sigmoid, Network, Cliff, LateCollapse, Creep, LogRise, Stairs} {
+	families := []Family{Smooth, LinearCap, BatchCap, Collapse, Rising, Flat, TwoStage, SoftCap, Exponential, USL, Sigmoid, Network, Cliff, LateCollapse, Creep, LogRise, Stairs}
+	for _, f := range append(families, Mechanisms()...) {
 		rng := rand.New(rand.NewPCG(3, 3))
 		for range 5 {
 			c := New(f, rng)
@@ -52,6 +53,10 @@ func TestFamilies(t *testing.T) {
 			case Smooth, SoftCap, Exponential, LinearCap, BatchCap, Collapse, TwoStage, Cliff, LateCollapse, Creep:
 				if k < 23.9 || k > 200.1 || c.Edge > 0 && math.Abs(k/c.Edge-1) > 1e-3 {
 					t.Errorf("%s: knee %g, edge %g", f, k, c.Edge)
+				}
+			case ChunkedPrefill, Tokenizer, Hashing, Speculation:
+				if k < 23.5 || k > 205 {
+					t.Errorf("%s: knee %g", f, k)
 				}
 			}
 		}

@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
 	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "calibrate", "cmd/perfsweep/internal/selftest"},
 	"cmd/perfsweep":                 everything,
+	"test/acceptance":               {"knee/kneetest"},
 	"test/cicount":                  nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,
