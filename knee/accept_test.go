@@ -13,7 +13,7 @@ import (
 )
 
 // suite is the acceptance with its sizes: short ones on one seed always run,
-// the tag accept runs long ones on the seeds of PERFSWEEP_ACCEPT_SEEDS.
+// the tag accept runs long ones on the seeds that are given.
 type suite struct {
 	kneetest.Acceptance
 	t      *testing.T
@@ -22,16 +22,13 @@ type suite struct {
 
 func newSuite(t *testing.T) suite {
 	t.Helper()
-	s := suite{kneetest.Acceptance{Full: fullAcceptance, Seeds: []uint64{1}, Misses: misses()}, t, acceptTrials}
+	a, err := kneetest.NewAcceptance(fullAcceptance, os.Getenv(kneetest.SeedsVar), misses())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := suite{a, t, acceptTrials}
 	if testing.Short() {
 		s.trials = min(s.trials, 10)
-	}
-	if s.Full {
-		seeds, err := kneetest.ParseSeeds(os.Getenv("PERFSWEEP_ACCEPT_SEEDS"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Seeds = seeds
 	}
 	t.Logf("seeds %v", s.Seeds)
 	return s

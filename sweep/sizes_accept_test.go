@@ -2,5 +2,8 @@
 
 package sweep
 
-// accepting chooses the sizes of the statistical acceptance.
-const accepting = true
+// Sizes of the statistical acceptance: sweeps of a family on each seed.
+const (
+	fullAcceptance = true
+	acceptTrials   = 60
+)

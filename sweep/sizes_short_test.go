@@ -2,4 +2,8 @@
 
 package sweep
 
-const accepting = false
+// Sizes of the statistical tests; make accept has larger ones.
+const (
+	fullAcceptance = false
+	acceptTrials   = 5
+)

@@ -77,7 +77,9 @@ func (s *stream) line(line string) error {
 	id := e.Package + " " + e.Test
 	switch e.Action {
 	case "output", "build-output":
-		s.lines[id] = append(s.lines[id], e.Output)
+		if !strings.HasPrefix(e.Output, "=== ") { // what test2json is told, not us
+			s.lines[id] = append(s.lines[id], e.Output)
+		}
 	case "attr":
 		if e.Key != kneetest.RowAttr {
 			return nil
