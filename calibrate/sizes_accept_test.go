@@ -2,8 +2,10 @@
 
 package calibrate
 
-// Sizes of the statistical acceptance.
+// Sizes of the statistical acceptance, on each seed: campaigns of a family,
+// and draws of a set of confirmation runs.
 const (
-	campaignSeeds = 40
-	floorDraws    = 6000
+	fullAcceptance = true
+	acceptTrials   = 16
+	floorDraws     = 2000
 )

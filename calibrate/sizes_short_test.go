@@ -4,6 +4,7 @@ package calibrate
 
 // Sizes of the statistical tests; make accept has larger ones.
 const (
-	campaignSeeds = 3
-	floorDraws    = 400
+	fullAcceptance = false
+	acceptTrials   = 2
+	floorDraws     = 200
 )

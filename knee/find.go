@@ -67,7 +67,7 @@ func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	family, p := g.best(j.y, j.pool.ss, g.newDots())
 	m := g.model(family, p)
 	g.centerRidge(&m, j.y)
-	j.knee, j.rss = m.knee(j.e), p.rss
+	j.model, j.knee, j.rss = m, m.knee(j.e), p.rss
 	a := j.decide()
 	m = g.refine(m, j.y, j.pool.ss, j.e)
 
@@ -79,11 +79,14 @@ func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	f.TiltLevel, f.LatencyEdge = j.fitted[j.top].n, j.edge
 	if f.Knee > 0 {
 		lo, hi := resample(g, j, opt)
-		f.KneeLow, f.KneeHigh = j.interval(lo, hi, f.Knee, f.Status)
+		f.KneeLow, f.KneeHigh, j.spansOf = j.interval(lo, hi, f.Knee, f.Status)
 	}
 	f.Refine = suggest(j.fitted, j, answer{status: f.Status, knee: f.Knee})
 	f.LastElasticity = lastElasticity(j.fitted)
-	f.explain(j)
+	f.caveats(j)
+	if opt.Explain {
+		f.Reasoning = j.reasoning(g, f)
+	}
 }
 
 // bounded keeps a refined knee where decide accepted the grid's: within the
@@ -96,8 +99,8 @@ func (j *judged) bounded(knee float64) float64 {
 	return min(max(knee, j.n(0)), top)
 }
 
-// explain says what the status leaves open.
-func (f *Fit) explain(j *judged) {
+// caveats says what the status leaves open.
+func (f *Fit) caveats(j *judged) {
 	last := j.fitted[j.last()].n
 	switch f.Status {
 	case NotSaturated:

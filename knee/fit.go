@@ -33,21 +33,30 @@ func (g *grid) newDots() *dots {
 // squares within levels.
 func (g *grid) best(y []float64, pure float64, d *dots) (family int, p pick) {
 	picks := g.fitAll(y, d)
-	n := g.sumW
 	winner, least := flat, math.Inf(1)
 	for f := range families {
-		free := freeParams(f)
-		q := float64(free + 1)
-		if free > g.maxParam || n-q-1 <= 0 || math.IsInf(picks[f].rss, 1) {
-			continue
-		}
-		ss := max(picks[f].rss, 0) + pure + modelFloor*modelFloor*n
-		score := n*math.Log(ss/n) + 2*q + 2*q*(q+1)/(n-q-1)
-		if score < least {
+		if score, why := g.score(f, picks[f].rss, pure); why == "" && score < least {
 			winner, least = f, score
 		}
 	}
 	return winner, picks[winner]
+}
+
+// score is the AICc of a family by its residual sum of squares, or why the
+// family is not in the running.
+func (g *grid) score(family int, rss, pure float64) (aicc float64, why string) {
+	n, free := g.sumW, freeParams(family)
+	q := float64(free + 1)
+	switch {
+	case math.IsInf(rss, 1):
+		return 0, "no candidate of it can be fitted to these levels"
+	case free > g.maxParam:
+		return 0, "more parameters than these levels and runs can carry"
+	case n-q-1 <= 0:
+		return 0, "too few runs for its AICc"
+	}
+	ss := max(rss, 0) + pure + modelFloor*modelFloor*n
+	return n*math.Log(ss/n) + 2*q + 2*q*(q+1)/(n-q-1), ""
 }
 
 func (g *grid) fitAll(y []float64, d *dots) (picks [families]pick) {

@@ -72,6 +72,9 @@ func spacing(s []float64) float64 {
 	return s[1] - s[0]
 }
 
+// minTwoStageLevels is the least number of levels on which TWO is tried.
+const minTwoStageLevels = 8
+
 func newGrid(levels []*level) *grid {
 	g := &grid{}
 	for _, l := range levels {
@@ -100,7 +103,7 @@ func newGrid(levels []*level) *grid {
 	g.stepC = spacing(g.lnC)
 	g.q = []float64{1, 1.4, 2, 2.8, 4, 6, 10}
 	g.addCorners()
-	if m >= 8 {
+	if m >= minTwoStageLevels {
 		g.addStages(k)
 	}
 	return g

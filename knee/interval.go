@@ -38,31 +38,40 @@ func quantile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// interval is F1: the bootstrap, the knee, the levels around it, and, unless
+// interval is F1: the union of what spans gives.
+func (j *judged) interval(lo, hi, knee float64, status Status) (low, high float64, parts []Span) {
+	low, high = knee, knee
+	parts = j.spans(lo, hi, knee, status)
+	for _, p := range parts {
+		low, high = min(low, p.Low), max(high, p.High)
+	}
+	return low, high, parts
+}
+
+// spans are the bootstrap, the knee with the levels around it, and, unless
 // latency decided, the tilted argmax level and the one after it. A TTFT step
 // that is too small to be an edge on its own still widens it: on half-octave
 // ladders the ×3 rule misses edges in the upper half of a step, and without
 // this the interval of a plateau with rising TTFT covered only 3 of 4 knees.
-func (j *judged) interval(lo, hi, knee float64, status Status) (low, high float64) {
-	lo, hi = min(lo, knee), max(hi, knee)
-	below, above := lo, hi
+func (j *judged) spans(lo, hi, knee float64, status Status) []Span {
+	around := Span{"the measured levels around the knee", min(lo, knee), max(hi, knee)}
 	for _, l := range j.measure {
 		if n := float64(l.n); n <= knee/1.03 {
-			below = n
+			around.Low = n
 		}
 	}
 	for _, l := range slices.Backward(j.measure) {
 		if n := float64(l.n); n >= knee*1.03 {
-			above = n
+			around.High = n
 		}
 	}
-	lo, hi = min(lo, below), max(hi, above)
-	if weak := latencyEdge(j.fitted, 1); weak > 0 {
-		lo = min(lo, float64(weak))
+	parts := []Span{{"bootstrap, 5 % to 95 %", lo, hi}, around}
+	if weak := float64(latencyEdge(j.fitted, 1)); weak > 0 && weak < knee {
+		parts = append(parts, Span{"from a sustained TTFT step, however small", weak, knee})
 	}
 	if status != LatencyLimited {
 		top := j.fitted[j.top].n
-		lo, hi = min(lo, float64(top)), max(hi, float64(j.after(top)))
+		parts = append(parts, Span{"the tilted argmax and the level after it", float64(top), float64(j.after(top))})
 	}
-	return lo, hi
+	return parts
 }

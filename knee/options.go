@@ -18,6 +18,8 @@ type Options struct {
 	Bootstrap int
 	// Seed seeds the bootstrap; default 1.
 	Seed uint64
+	// Explain fills in Fit.Reasoning.
+	Explain bool
 }
 
 // Validate reports options that Find would refuse.

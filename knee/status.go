@@ -23,8 +23,10 @@ type judged struct {
 	tilt    []float64 // ln X − e·ln n of fitted
 	top     int       // index of the largest tilt
 	edge    int       // last level before a sustained TTFT step, 0 = none
-	knee    float64   // of the winning model
+	model   model     // the winner, on the grid
+	knee    float64   // of the winner
 	rss     float64
+	spansOf []Span // what the interval is the union of
 }
 
 func (j *judged) n(i int) float64 { return float64(j.fitted[i].n) }
@@ -51,6 +53,13 @@ func (j *judged) decide() answer {
 	return a
 }
 
+// leastGain is the rise over the lowest level that a knee needs.
+const leastGain = 1.15
+
+// endMargin is how far below the highest level a model's knee must lie where
+// that level is the best one.
+const endMargin = 1.25
+
 // fromModel accepts the model's knee where the tilted argmax agrees (§6.6).
 func (j *judged) fromModel() answer {
 	last, kn := j.last(), j.knee
@@ -58,9 +67,9 @@ func (j *judged) fromModel() answer {
 	ambiguous := answer{status: Ambiguous, knee: j.n(j.top)}
 	atEnd := j.top == last
 	switch {
-	case span < 1.15 || j.top == 0:
+	case span < leastGain || j.top == 0:
 		return answer{status: SaturatedAtMin}
-	case atEnd && !(kn <= j.n(last)/1.25*slack):
+	case atEnd && !(kn <= j.n(last)/endMargin*slack):
 		return answer{status: NotSaturated}
 	case j.lackOfFit() && !atEnd:
 		return ambiguous
@@ -72,38 +81,57 @@ func (j *judged) fromModel() answer {
 	return ambiguous
 }
 
-func (j *judged) lackOfFit() bool {
-	rms := math.Sqrt(max(j.rss, 0) / j.pool.runs)
-	return rms > max(0.06, 4*j.pool.sd()/math.Sqrt(j.pool.medianKept))
+// misfit is the rms distance of the levels from the model, and the most that
+// noise explains.
+func (j *judged) misfit() (rms, limit float64) {
+	return math.Sqrt(max(j.rss, 0) / j.pool.runs), max(0.06, 4*j.pool.sd()/math.Sqrt(j.pool.medianKept))
 }
 
-// agrees reports whether the model's knee lies between the neighbours of the
-// tilted argmax, or its nearest level is as good within two standard errors. The
-// grid has knees half-way between two levels; the lower one is then the nearest,
-// whatever rounding says.
-func (j *judged) agrees(kn float64) bool {
-	if kn*slack >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last()))*slack {
-		return true
-	}
-	near, dist := 0, math.Inf(1)
+func (j *judged) lackOfFit() bool {
+	rms, limit := j.misfit()
+	return rms > limit
+}
+
+// agreement holds the model's knee against the tilted argmax: whether it lies
+// between the neighbours of that level, what the level nearest to the knee
+// loses of the tilt, and what two standard errors allow. The grid has knees
+// half-way between two levels; the lower one is then the nearest, whatever
+// rounding says.
+func (j *judged) agreement(kn float64) (between bool, near int, loss, allowed float64) {
+	between = kn*slack >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last()))*slack
+	dist := math.Inf(1)
 	for i := range j.fitted {
 		if d := math.Abs(math.Log(j.n(i) / kn)); d < dist-tie {
 			near, dist = i, d
 		}
 	}
-	tol := 2 * centerSE * max(j.pool.sd(), 0.01) * math.Sqrt(2/j.pool.medianKept)
-	return j.tilt[near] >= j.tilt[j.top]-tol
+	allowed = 2 * centerSE * max(j.pool.sd(), 0.01) * math.Sqrt(2/j.pool.medianKept)
+	return between, near, j.tilt[j.top] - j.tilt[near], allowed
 }
+
+func (j *judged) agrees(kn float64) bool {
+	between, near, _, allowed := j.agreement(kn)
+	return between || j.tilt[near] >= j.tilt[j.top]-allowed
+}
+
+// climb is what F2 looks at: the slopes over the last one and two octaves, and
+// how far the last level's tilt is below the best, against what noise allows.
+func (j *judged) climb() (one, two, behind, allowed float64) {
+	se := centerSE * max(j.pool.sd0(), 0.01) / math.Sqrt(j.pool.medianKept)
+	return j.slope(2), j.slope(4), j.tilt[j.top] - j.tilt[j.last()], 2 * math.Sqrt2 * se
+}
+
+// nearEnd is the part of the last level from which F2 looks at a knee.
+const nearEnd = 2.2
 
 // stillRising is F2: a knee in the last octave is overruled where the last one
 // and the last two octaves still climb at e or more.
 func (j *judged) stillRising(kn float64) bool {
-	last := j.last()
-	if j.trimmed || kn < j.n(last)/2.2 {
+	if j.trimmed || kn < j.n(j.last())/nearEnd {
 		return false
 	}
-	se := centerSE * max(j.pool.sd0(), 0.01) / math.Sqrt(j.pool.medianKept)
-	return j.slope(2) >= j.e && j.slope(4) >= j.e && j.tilt[j.top]-j.tilt[last] <= 2*math.Sqrt2*se
+	one, two, behind, allowed := j.climb()
+	return one >= j.e && two >= j.e && behind <= allowed
 }
 
 // slope is the log-log slope over the levels within a factor of the last one,

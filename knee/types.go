@@ -77,6 +77,9 @@ type Fit struct {
 	// confined to any ladder.
 	Refine   []float64
 	Warnings []string
+	// Reasoning is how the answer came about; nil unless Options.Explain asked
+	// for it, and where nothing was fitted.
+	Reasoning *Reasoning
 
 	curve func(n float64) float64
 }

@@ -5,5 +5,5 @@ package sweep
 // Sizes of the statistical acceptance: sweeps of a family on each seed.
 const (
 	fullAcceptance = true
-	acceptTrials   = 60
+	acceptTrials   = 40
 )

@@ -10,6 +10,7 @@ import (
 func (a *app) kneeCmd() *cobra.Command {
 	var eStar, slo float64
 	var gpus int
+	var explain bool
 	c := &cobra.Command{
 		Use:   "knee FILE",
 		Short: "Find the knee of a curve that was measured; measures nothing",
@@ -19,11 +20,18 @@ concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms]
 folder of AIPerf 0.13 or a folder with several (profile_export_aiperf.json, one a
 run), or the JSON of GuideLLM 0.8. Those do not tell the GPUs: give --gpus. It
 ends with 0 for the statuses knee and latency_limited and with 9 for every other
-one.`,
-		Example: "  perfsweep knee sweep.jsonl\n  perfsweep knee curve.csv -o json\n  perfsweep knee artifacts/ --gpus 8",
+one.
+
+With --explain it also prints the candidate models with their errors, the level
+by level evidence, every decision with its numbers and what the interval is made
+of; -o json has the same under "explain".`,
+		Example: "  perfsweep knee sweep.jsonl\n  perfsweep knee curve.csv -o json\n  perfsweep knee curve.csv --explain\n  perfsweep knee artifacts/ --gpus 8",
 		Args:    exactly(1, "one FILE: a journal, a CSV, a folder of AIPerf or a report of GuideLLM"),
 		RunE: func(c *cobra.Command, args []string) error {
-			opt := knee.Options{EStar: eStar}
+			opt := knee.Options{EStar: eStar, Explain: explain}
+			if explain && a.output == "csv" {
+				return badInputf("--explain has no CSV form; use -o text or -o json")
+			}
 			if err := opt.Validate(); err != nil {
 				return badInputf("--e-star: %w", err)
 			}
@@ -37,7 +45,7 @@ one.`,
 			if err != nil {
 				return err
 			}
-			cv.Fit = knee.Find(cv.Runs, opt)
+			cv.Fit, cv.Explain = knee.Find(cv.Runs, opt), explain
 			cv.Fit.Warnings = append(cv.Fit.Warnings, notes...)
 			p := sweep.DefaultPlan(sweep.Standard)
 			p.EStar, p.SLOMaxTTFTMS = eStar, slo
@@ -50,6 +58,7 @@ one.`,
 	}
 	c.Flags().IntVar(&gpus, "gpus", 0, "GPUs that were measured, for results of AIPerf and GuideLLM, which do not tell")
 	c.Flags().Float64Var(&eStar, "e-star", 0.20, "elasticity of throughput at the knee, 0.05 to 0.5")
+	c.Flags().BoolVar(&explain, "explain", false, "also print why this model, this knee, this status and this interval")
 	c.Flags().Float64Var(&slo, "slo-ttft-ms", 2000, "largest TTFT p99 that counts as healthy")
 	return c
 }

@@ -21,6 +21,8 @@ type Curve struct {
 	Fingerprint *sweep.Fingerprint
 	Preflight   *loadgen.Preflight
 	Reason      string
+	// Explain adds why the fit came to its answer.
+	Explain bool
 }
 
 // barWidth is the room for a bar in an 80 column terminal.
@@ -46,6 +48,9 @@ func CurveText(w io.Writer, c Curve) error {
 	}
 	if c.Reason != "" {
 		p.line("%s", c.Reason)
+	}
+	if c.Explain {
+		p.explain(c.Fit)
 	}
 	return p.err
 }

@@ -39,6 +39,7 @@ type curveDoc struct {
 	Generator      []generatorDoc        `json:"generator,omitempty"`
 	Fingerprint    *sweep.Fingerprint    `json:"fingerprint,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
+	Explain        *knee.Reasoning       `json:"explain,omitempty"`
 	Warnings       []string              `json:"warnings"`
 }
 
@@ -56,7 +57,7 @@ func CurveJSON(w io.Writer, c Curve) error {
 		KneeLow: f.KneeLow, KneeHigh: f.KneeHigh, OperatingPoint: c.Point.ConcurrencyPerGPU, EStar: f.EStar,
 		Model: f.Model, Params: f.Params, TiltLevel: f.TiltLevel, LatencyEdge: f.LatencyEdge, NStar: f.NStar,
 		Elasticity: f.LastElasticity, Noise: f.Noise, NoiseDF: f.NoiseDF, Levels: f.Levels, Refine: f.Refine,
-		Fingerprint: c.Fingerprint, Reason: c.Reason, Warnings: list(f.Warnings),
+		Fingerprint: c.Fingerprint, Reason: c.Reason, Explain: f.Reasoning, Warnings: list(f.Warnings),
 	}
 	if d.Levels == nil {
 		d.Levels = []knee.Level{}
