@@ -97,7 +97,7 @@ func TestAcceptHealthyCampaigns(t *testing.T) {
 	for _, c := range []struct {
 		row    string
 		sw, sb float64
-	}{{"A11", 0.03, 0.03}, {"A17", 0.04, 0.03}, {"A17", 0.04, 0.02}} {
+	}{{"A11", 0.03, 0.03}, {"A17", 0.04, 0.03}} {
 		trials := len(laws()) * acceptTrials
 		inconclusive, passed, failed, past := newShares(s), newShares(s), newShares(s), newShares(s)
 		accepted := make([]kneetest.Share, len(s.Seeds))

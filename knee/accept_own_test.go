@@ -39,7 +39,7 @@ func TestAcceptMechanismsWithoutAKnee(t *testing.T) {
 	s := newSuite(t)
 	var all [][]score
 	for _, f := range kneetest.Mechanisms() {
-		all = append(all, s.family(f, setting{[]int{1, 2, 3, 4, 6, 8, 12}, 3, 0.03, onlyKnee}, s.trials))
+		all = append(all, s.family(f, setting{levels: []int{1, 2, 3, 4, 6, 8, 12}, repeats: 3, cv: 0.03, opt: onlyKnee}, s.trials))
 	}
 	s.shares("own", "mechanisms measured below half their knee are not_saturated", atLeast, 0.97, pooled(all...), hasStatus(knee.NotSaturated))
 }

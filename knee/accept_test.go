@@ -174,11 +174,16 @@ type setting struct {
 	repeats int
 	cv      float64
 	opt     knee.Options
+	find    func([]knee.Run, knee.Options) knee.Fit // nil means knee.Find
 }
 
-func octaves(cv float64) setting { return setting{kneetest.Doubling(), 3, cv, onlyKnee} }
+func octaves(cv float64) setting {
+	return setting{levels: kneetest.Doubling(), repeats: 3, cv: cv, opt: onlyKnee}
+}
 
-func halfOctaves(cv float64) setting { return setting{kneetest.HalfOctave(), 2, cv, onlyKnee} }
+func halfOctaves(cv float64) setting {
+	return setting{levels: kneetest.HalfOctave(), repeats: 2, cv: cv, opt: onlyKnee}
+}
 
 // intervals asks for the interval too.
 func (g setting) intervals() setting {
@@ -192,10 +197,14 @@ func (g setting) intervals() setting {
 // try fits trials curves of a family.
 func (g setting) try(family kneetest.Family, seed uint64, trials int) score {
 	rng := rand.New(rand.NewPCG(seed, uint64(len(g.levels)*1000+g.repeats*100)+uint64(g.cv*1e4)))
+	find := g.find
+	if find == nil {
+		find = knee.Find
+	}
 	var s score
 	for range trials {
 		c := kneetest.New(family, rng)
-		s.add(c, knee.Find(c.Sweep(rng, g.levels, g.repeats, g.cv, nil), g.opt))
+		s.add(c, find(c.Sweep(rng, g.levels, g.repeats, g.cv, nil), g.opt))
 	}
 	return s
 }

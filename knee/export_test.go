@@ -2,22 +2,32 @@ package knee
 
 import "math"
 
-// The rules in which the reference implementation differs from §18.2, for
+// The rules in which the reference implementation differs, for
 // proving where a difference from it comes from.
 
 // FindFixedGap cuts at a fixed 15 % instead of T(r, s, df).
 func FindFixedGap(runs []Run, opt Options) Fit {
-	return find(runs, opt, thresholds{fixedGap, edgeStep})
+	return find(runs, opt, thresholds{fixedGap, edgeStep, true})
 }
 
 // FindNoStep accepts a latency edge by slope alone.
 func FindNoStep(runs []Run, opt Options) Fit {
-	return find(runs, opt, thresholds{GapThreshold, 1})
+	return find(runs, opt, thresholds{GapThreshold, 1, true})
 }
 
-// FindAsReference differs from the reference in neither.
+// FindTen lets no challenger in.
+func FindTen(runs []Run, opt Options) Fit {
+	return find(runs, opt, thresholds{GapThreshold, edgeStep, true})
+}
+
+// FindAsReference differs from the reference in none of them.
 func FindAsReference(runs []Run, opt Options) Fit {
-	return find(runs, opt, thresholds{fixedGap, 1})
+	return find(runs, opt, thresholds{fixedGap, 1, true})
+}
+
+// FindStep accepts a latency edge from a step of the given size on.
+func FindStep(runs []Run, opt Options, step float64) Fit {
+	return find(runs, opt, thresholds{GapThreshold, step, false})
 }
 
 func fixedGap(int, float64, int) float64 { return baseGap }

@@ -5,11 +5,12 @@ import (
 	"math"
 )
 
-// thresholds are the two rules in which the reference implementation of §16
-// differs from §18; a test swaps them to prove where a difference comes from.
+// thresholds are the rules in which the reference implementation of §16
+// differs; a test swaps them to prove where a difference comes from.
 type thresholds struct {
 	gap      gapRule
 	ttftStep float64
+	tenOnly  bool // without the challengers
 }
 
 // Find fits the runs. Runs must already have passed the run gates.
@@ -18,7 +19,7 @@ type thresholds struct {
 // left out with a warning, and options that Validate refuses or more levels
 // than a fit can carry give Insufficient with a warning.
 func Find(runs []Run, opt Options) Fit {
-	return find(runs, opt, thresholds{GapThreshold, edgeStep})
+	return find(runs, opt, thresholds{GapThreshold, edgeStep, false})
 }
 
 func find(runs []Run, opt Options, th thresholds) Fit {
@@ -70,6 +71,12 @@ func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	j.model, j.knee, j.rss = m, m.knee(j.e), p.rss
 	a := j.decide()
 	m = g.refine(m, j.y, j.pool.ss, j.e)
+	if !th.tenOnly && a.model {
+		if j.better = j.challenge(g, m); j.better != nil {
+			m = j.better.model
+		}
+	}
+	j.final = m
 
 	f.Status, f.GridKnee, f.Knee = a.status, a.knee, a.knee
 	if a.model {

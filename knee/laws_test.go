@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -97,15 +99,16 @@ func TestScalingConcurrencyHalfWay(t *testing.T) {
 func TestLawScalingConcurrency(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs := drawRuns(t)
+		by := rapid.IntRange(2, 64).Draw(t, "by")
 		fit := knee.Find(runs, few)
 		for i := range runs {
-			runs[i].ConcurrencyPerGPU *= 2
+			runs[i].ConcurrencyPerGPU *= by
 		}
-		scaled := knee.Find(runs, few)
-		if scaled.Status != fit.Status || !near(scaled.GridKnee, 2*fit.GridKnee) || !near(scaled.Knee, 2*fit.Knee) ||
-			!near(scaled.KneeLow, 2*fit.KneeLow) || !near(scaled.KneeHigh, 2*fit.KneeHigh) ||
-			scaled.TiltLevel != 2*fit.TiltLevel || scaled.LatencyEdge != 2*fit.LatencyEdge {
-			t.Fatalf("×2: %s %g [%g, %g] became %s %g [%g, %g]", fit.Status, fit.Knee, fit.KneeLow, fit.KneeHigh,
+		scaled, f := knee.Find(runs, few), float64(by)
+		if scaled.Status != fit.Status || !near(scaled.GridKnee, f*fit.GridKnee) || !near(scaled.Knee, f*fit.Knee) ||
+			!near(scaled.KneeLow, f*fit.KneeLow) || !near(scaled.KneeHigh, f*fit.KneeHigh) ||
+			scaled.TiltLevel != by*fit.TiltLevel || scaled.LatencyEdge != by*fit.LatencyEdge {
+			t.Fatalf("×%d: %s %g [%g, %g] became %s %g [%g, %g]", by, fit.Status, fit.Knee, fit.KneeLow, fit.KneeHigh,
 				scaled.Status, scaled.Knee, scaled.KneeLow, scaled.KneeHigh)
 		}
 	})
@@ -133,6 +136,49 @@ func TestLawDuplicateRun(t *testing.T) {
 			t.Fatalf("tilt %d edge %d became %d, %d", fit.TiltLevel, fit.LatencyEdge, more.TiltLevel, more.LatencyEdge)
 		}
 	})
+}
+
+// A level far above the knee says nothing about where the knee is: on curves
+// without noise it stays where it was, within two spacings of the candidates,
+// which begin and end with the levels. (The status may become knee_ambiguous,
+// where another model wins by a hair.)
+func TestLawLevelFarAboveTheKnee(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		family := rapid.SampledFrom([]kneetest.Family{kneetest.Smooth, kneetest.LinearCap, kneetest.BatchCap, kneetest.Collapse, kneetest.SoftCap}).Draw(t, "family")
+		c := kneetest.New(family, rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)))
+		fit := knee.Find(exact(c.X, kneetest.HalfOctave(), 2), few)
+		far := rapid.IntRange(1024, 8192).Draw(t, "far")
+		more := knee.Find(append(exact(c.X, kneetest.HalfOctave(), 2), exact(c.X, []int{far}, 2)...), few)
+		if !(math.Abs(math.Log2(more.Knee/fit.Knee)) <= 2.0/8) {
+			t.Fatalf("with %d per GPU: %s %s %g became %s %s %g", far, fit.Status, fit.Model, fit.Knee, more.Status, more.Model, more.Knee)
+		}
+		if more.TiltLevel != fit.TiltLevel {
+			t.Fatalf("with %d per GPU: tilted argmax %d became %d", far, fit.TiltLevel, more.TiltLevel)
+		}
+	})
+}
+
+// Equal input gives bit-equal results however many goroutines fit at once, on
+// however many processors.
+func TestLawProcessorsDoNotMatter(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	rng := rand.New(rand.NewPCG(11, 11))
+	runs := kneetest.New(kneetest.TwoStage, rng).Sweep(rng, kneetest.HalfOctave(), 3, 0.05, nil)
+	opt := few
+	opt.Explain = true
+	want := knee.Find(runs, opt)
+	for _, procs := range []int{1, 2, 7} {
+		runtime.GOMAXPROCS(procs)
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if d := sameFit(want, knee.Find(runs, opt)); d != "" {
+					t.Errorf("on %d processors: %s", procs, d)
+				}
+			})
+		}
+		wg.Wait()
+	}
 }
 
 func TestLawFitIsCoherent(t *testing.T) {

@@ -16,16 +16,27 @@ const (
 	sb0
 	sbr
 	two
-	families
+	families // the ten that compete for every curve
+)
+
+// The challengers, which are asked only where the ten are known to be wrong.
+// LCLIFF and HCLIFF rise and then stand at a part of the top; BEND is a
+// parabola in log-log.
+const (
+	lcliff = families + iota
+	hcliff
+	bend
+	everyFamily
 )
 
 func familyName(f int) string {
-	return [families]string{"FLAT", "LIN", "HYP", "LCAP", "HCAP", "LRET", "HRET", "SB0", "SBR", "TWO"}[f]
+	return [everyFamily]string{"FLAT", "LIN", "HYP", "LCAP", "HCAP", "LRET", "HRET", "SB0", "SBR", "TWO", "LCLIFF", "HCLIFF", "BEND"}[f]
 }
 
-// freeParams counts the parameters of a family for AICc.
+// freeParams counts the parameters of a family for AICc; the step in which a
+// cliff lies is one.
 func freeParams(f int) int {
-	return [families]int{1, 1, 2, 2, 3, 3, 4, 3, 4, 5}[f]
+	return [everyFamily]int{1, 1, 2, 2, 3, 3, 4, 3, 4, 5, 3, 4, 3}[f]
 }
 
 // Bounds of the linear parameters.
@@ -43,11 +54,11 @@ type model struct {
 	lnA    float64 // ln of tokens/s per stream as n → 0 (FLAT: ln of the level)
 	lnH    float64 // half-saturation of the hyperbola
 	lnK    float64 // cap
-	fall   float64 // γ ≥ 0
+	fall   float64 // γ ≥ 0; the depth of a cliff; the curvature of BEND
 	lnC    float64 // centre of the smooth corner
 	q      float64 // its sharpness
 	t1, t2 float64 // ln of the corners of TWO
-	middle float64 // slope between them
+	middle float64 // slope between them; slope of BEND at n = 1
 }
 
 func (m model) name() string { return familyName(m.family) }
@@ -55,7 +66,7 @@ func (m model) name() string { return familyName(m.family) }
 // rise is ln(n·h/(n+h)) at x = ln n.
 func (m model) rise(x float64) float64 {
 	switch m.family {
-	case hyp, hcap, hret:
+	case hyp, hcap, hret, hcliff:
 		return hyperbola(x, m.lnH)
 	}
 	return x
@@ -84,9 +95,21 @@ func (m model) at(x float64) float64 {
 		return m.lnA + m.rise(min(x, m.lnK)) - m.fall*max(x-m.lnK, 0)
 	case sb0, sbr:
 		return m.lnA + x - (1+m.fall)*softplus(m.q*(x-m.lnC))/m.q
+	case lcliff, hcliff:
+		return m.lnA + m.rise(min(x, m.lnK)) - m.fall*past(x, m.lnK)
+	case bend:
+		return m.lnA + m.middle*x - m.fall*x*x
 	default:
 		return m.lnA + min(x, m.t1) + m.middle*(min(max(x, m.t1), m.t2)-m.t1) - m.fall*max(x-m.t2, 0)
 	}
+}
+
+// past is 1 past a cliff and 0 before it.
+func past(x, at float64) float64 {
+	if x > at {
+		return 1
+	}
+	return 0
 }
 
 // knee is the largest n up to which the elasticity is at least e; in every
@@ -100,9 +123,11 @@ func (m model) knee(e float64) float64 {
 		return math.Inf(1)
 	case hyp:
 		return math.Exp(m.lnH) * (1/e - 1)
-	case lcap, lret:
+	case lcap, lret, lcliff:
 		return math.Exp(m.lnK)
-	case hcap, hret:
+	case bend:
+		return math.Exp((m.middle - e) / (2 * m.fall))
+	case hcap, hret, hcliff:
 		return min(math.Exp(m.lnH)*(1/e-1), math.Exp(m.lnK))
 	case sb0, sbr:
 		q := (1 - e) / (1 + m.fall)
@@ -116,22 +141,27 @@ func (m model) knee(e float64) float64 {
 }
 
 // params names the parameters for a report: a is tokens/s per stream as n → 0,
-// h, k, c, t1 and t2 are concurrencies per GPU.
+// h, k, c, t1 and t2 are concurrencies per GPU, depth is the part of the
+// throughput that a cliff takes.
 func (m model) params() map[string]float64 {
 	p := map[string]float64{"a": math.Exp(m.lnA)}
 	switch m.family {
-	case hyp, hcap, hret:
+	case hyp, hcap, hret, hcliff:
 		p["h"] = math.Exp(m.lnH)
 	case sb0, sbr:
 		p["c"], p["q"] = math.Exp(m.lnC), m.q
 	case two:
 		p["t1"], p["t2"], p["e1"] = math.Exp(m.t1), math.Exp(m.t2), m.middle
+	case bend:
+		p["slope"], p["curvature"] = m.middle, m.fall
 	}
 	switch m.family {
-	case lcap, hcap, lret, hret:
+	case lcap, hcap, lret, hret, lcliff, hcliff:
 		p["k"] = math.Exp(m.lnK)
 	}
 	switch m.family {
+	case lcliff, hcliff:
+		p["depth"] = -math.Expm1(-m.fall)
 	case lret, hret, sbr, two:
 		p["gamma"] = m.fall
 	}

@@ -9,7 +9,7 @@ import (
 
 // Reasoning is how a fit came to its answer, with every number that decided.
 type Reasoning struct {
-	// Candidates are the ten models, the winner first and then by AICc; those
+	// Candidates are the models, the winner first and then by AICc; those
 	// that were not in the running come last.
 	Candidates []Candidate `json:"candidates"`
 	// Levels are those that were fitted.
@@ -40,8 +40,7 @@ type Candidate struct {
 type LevelReasoning struct {
 	ConcurrencyPerGPU int     `json:"concurrency_per_gpu"`
 	TokPerSecPerGPU   float64 `json:"output_tok_per_s_per_gpu"`
-	// ModelPct is how far the level lies above the winner, in percent, before
-	// the winner's parameters are refined: that is what is judged.
+	// ModelPct is how far the level lies above the winner, in percent.
 	ModelPct float64 `json:"off_model_pct"`
 	// TiltPct is how far ln X − e*·ln n lies below its largest value, in
 	// percent of throughput.
@@ -66,7 +65,7 @@ type Span struct {
 // reasoning tells how judge came to f.
 func (j *judged) reasoning(g *grid, f *Fit) *Reasoning {
 	r := &Reasoning{Candidates: j.candidates(g), Spans: j.spansOf}
-	winner := j.model
+	winner := j.final
 	g.level(&winner, j.y)
 	for i, l := range j.fitted {
 		x := math.Log(float64(l.n))
@@ -93,25 +92,51 @@ func (j *judged) candidates(g *grid) []Candidate {
 	}
 	var all []scored
 	least := math.Inf(1)
-	for f := range families {
-		c := scored{Candidate{Model: familyName(f), Parameters: freeParams(f)}, math.Inf(1)}
-		if f == two && len(j.fitted) < minTwoStageLevels {
-			c.Rejected = fmt.Sprintf("needs %d levels", minTwoStageLevels)
-		} else if score, why := g.score(f, picks[f].rss, j.pool.ss); why != "" {
-			c.Rejected = why
-		} else {
-			c.score, least = score, min(least, score)
+	add := func(o challenge) {
+		c := scored{Candidate{Model: o.name(), Parameters: freeParams(o.family), Rejected: o.why}, math.Inf(1)}
+		if o.why == "" {
+			c.score, least = o.aicc, min(least, o.aicc)
 		}
-		if !math.IsInf(picks[f].rss, 1) {
-			m := g.model(f, picks[f])
-			g.level(&m, j.y)
-			c.Params = m.params()
-			c.ErrorPct = 100 * math.Sqrt(max(picks[f].rss, 0)/g.sumW)
-			if k := m.knee(j.e); k <= 2*j.n(j.last()) {
+		if !math.IsInf(o.rss, 1) {
+			g.level(&o.model, j.y)
+			c.Params = o.params()
+			c.ErrorPct = 100 * math.Sqrt(max(o.rss, 0)/g.sumW)
+			if k := o.knee(j.e); k <= 2*j.n(j.last()) {
 				c.Knee = k
 			}
 		}
 		all = append(all, c)
+	}
+	refined := map[int]challenge{}
+	found := j.decide().status == Knee
+	if found {
+		w := challenge{model: g.refine(j.model, j.y, j.pool.ss, j.e)}
+		w.rss = g.profile(&w.model, j.y)
+		w.aicc, w.why = g.score(w.family, w.rss, j.pool.ss)
+		for _, c := range append(j.refined(g), w) {
+			refined[c.family] = c
+		}
+	}
+	for f := range families {
+		c, isRefined := refined[f]
+		if !isRefined {
+			c.rss = picks[f].rss
+			c.aicc, c.why = g.score(f, c.rss, j.pool.ss)
+			if !math.IsInf(c.rss, 1) {
+				c.model = g.model(f, picks[f])
+			}
+			if f == two && len(j.fitted) < minTwoStageLevels {
+				c.why = fmt.Sprintf("needs %d levels", minTwoStageLevels)
+			}
+		}
+		c.family = f
+		add(c)
+	}
+	for _, c := range j.challengers(g) {
+		if !found {
+			c.why = "asked only where the others give a knee"
+		}
+		add(c)
 	}
 	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	out := make([]Candidate, len(all))

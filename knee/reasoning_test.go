@@ -34,7 +34,7 @@ func TestLawReasoningIsTheDecision(t *testing.T) {
 }
 
 func checkReasoning(t *rapid.T, fit knee.Fit, r *knee.Reasoning) {
-	if len(r.Candidates) != 10 || r.Candidates[0].Model != fit.Model || r.Candidates[0].DeltaAICc != 0 || r.Candidates[0].Rejected != "" {
+	if len(r.Candidates) != 13 || r.Candidates[0].Model != fit.Model || r.Candidates[0].DeltaAICc != 0 || r.Candidates[0].Rejected != "" {
 		t.Fatalf("the winner is %s, the candidates are %+v", fit.Model, r.Candidates)
 	}
 	last := 0.0

@@ -137,6 +137,8 @@ func (g *grid) axes(m *model) []axis {
 		return []axis{h()}
 	case lcap, lret:
 		return []axis{k()}
+	case hcliff:
+		return []axis{h()}
 	case hcap, hret:
 		return []axis{h(), k()}
 	case sb0, sbr:
@@ -189,6 +191,12 @@ func (g *grid) profile(m *model, y []float64) float64 {
 		g.profileFall(m, y, 0, maxSBFall, func(x float64) float64 { return softplus(m.q*(x-m.lnC)) / m.q })
 	case two:
 		if !g.profileStages(m, y) {
+			return math.Inf(1)
+		}
+	case lcliff, hcliff:
+		g.profileFall(m, y, 0, maxDepth, func(x float64) float64 { return past(x, m.lnK) })
+	case bend:
+		if !g.profileBend(m, y) {
 			return math.Inf(1)
 		}
 	}

@@ -23,10 +23,12 @@ type judged struct {
 	tilt    []float64 // ln X − e·ln n of fitted
 	top     int       // index of the largest tilt
 	edge    int       // last level before a sustained TTFT step, 0 = none
-	model   model     // the winner, on the grid
+	model   model     // the winner of the ten, on the grid
 	knee    float64   // of the winner
 	rss     float64
-	spansOf []Span // what the interval is the union of
+	spansOf []Span     // what the interval is the union of
+	final   model      // what is reported: the winner, or better, refined
+	better  *challenge // the challenger that replaces the winner, nil if none does
 }
 
 func (j *judged) n(i int) float64 { return float64(j.fitted[i].n) }

@@ -43,6 +43,9 @@ func (j *judged) statusSteps(f *Fit) []Step {
 		steps = append(steps, j.misfitStep(), j.agreementStep())
 	}
 	steps = append(steps, j.latencyStep(), j.climbStep())
+	if f.Status == Knee {
+		steps = append(steps, j.challengeStep())
+	}
 	return append(steps, j.answerStep(f))
 }
 
@@ -153,6 +156,15 @@ func finite(v float64) float64 {
 	return v
 }
 
+func (j *judged) challengeStep() Step {
+	s := Step{Rule: "challengers", Seen: "once refined, no other model has a lower AICc, and none for a cliff or a slow bend", Decision: "the knee stays where " + j.model.name() + " has it"}
+	if j.better != nil {
+		s.Seen = fmt.Sprintf("once both are refined, %s has a lower AICc than %s", j.better.name(), j.model.name())
+		s.Decision = fmt.Sprintf("the knee is not %.4g but %.4g", j.knee, j.better.knee(j.e))
+	}
+	return s
+}
+
 func (j *judged) answerStep(f *Fit) Step {
 	s := Step{Rule: "answer", Seen: string(f.Status), Decision: "no knee"}
 	switch {
@@ -161,7 +173,7 @@ func (j *judged) answerStep(f *Fit) Step {
 	case f.Status == Ambiguous:
 		s.Decision = fmt.Sprintf("the tilted argmax, %.0f, stands in for a knee", f.Knee)
 	case f.Knee > 0 && f.Knee != f.GridKnee:
-		s.Decision = fmt.Sprintf("the model's knee, %.4g on the grid of candidates, refined to %.4g", f.GridKnee, f.Knee)
+		s.Decision = fmt.Sprintf("the model's knee, %.4g on the grid of candidates, %.4g after refinement", f.GridKnee, f.Knee)
 	case f.Knee > 0:
 		s.Decision = fmt.Sprintf("the model's knee, %.4g", f.Knee)
 	}

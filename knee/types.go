@@ -52,12 +52,13 @@ type Fit struct {
 	Status Status
 	// Flags holds "unstable" when a level carries any flag.
 	Flags []string
-	// Knee is refined between grid points; GridKnee is the same answer before
-	// refinement (what a fixed-grid implementation gives).
+	// Knee is refined between grid points; GridKnee is the answer before that,
+	// of the ten models on their grid (what a fixed-grid implementation gives).
 	Knee, GridKnee    float64
 	KneeLow, KneeHigh float64
 	EStar             float64
-	// Model is the winner by AICc, with its parameters by name.
+	// Model is what the knee is read off, with its parameters by name: the
+	// winner by AICc.
 	Model  string
 	Params map[string]float64
 	// TiltLevel is the measured level with the largest ln X − e*·ln n.

@@ -35,6 +35,7 @@ const (
 	Creep        Family = "V"      // cap, then a creep of elasticity 0.05–0.12
 	LogRise      Family = "log"    // X = A ln(1+n/c)
 	Stairs       Family = "stairs" // batch-size buckets
+	SecondWind   Family = "2nd"    // a stage of low slope, then a steeper one, then a cap
 )
 
 // Curve is one drawn curve.

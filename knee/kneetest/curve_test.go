@@ -30,7 +30,7 @@ func TestTruthAgainstFormulas(t *testing.T) {
 // Every family draws a positive, finite curve, the kneed ones with the knee
 // where it was drawn.
 func TestFamilies(t *testing.T) {
-	families := []Family{Smooth, LinearCap, BatchCap, Collapse, Rising, Flat, TwoStage, SoftCap, Exponential, USL, Sigmoid, Network, Cliff, LateCollapse, Creep, LogRise, Stairs}
+	families := []Family{Smooth, LinearCap, BatchCap, Collapse, Rising, Flat, TwoStage, SoftCap, Exponential, USL, Sigmoid, Network, Cliff, LateCollapse, Creep, LogRise, Stairs, SecondWind}
 	for _, f := range append(families, Mechanisms()...) {
 		rng := rand.New(rand.NewPCG(3, 3))
 		for range 5 {
@@ -50,7 +50,7 @@ func TestFamilies(t *testing.T) {
 				if k > 1.001 {
 					t.Errorf("%s has a knee at %g", f, k)
 				}
-			case Smooth, SoftCap, Exponential, LinearCap, BatchCap, Collapse, TwoStage, Cliff, LateCollapse, Creep:
+			case Smooth, SoftCap, Exponential, LinearCap, BatchCap, Collapse, TwoStage, Cliff, LateCollapse, Creep, SecondWind:
 				if k < 23.9 || k > 200.1 || c.Edge > 0 && math.Abs(k/c.Edge-1) > 1e-3 {
 					t.Errorf("%s: knee %g, edge %g", f, k, c.Edge)
 				}

@@ -99,6 +99,12 @@ func (d draw) heldOut(f Family) Curve {
 		return Curve{X: func(n float64) float64 { return 1e3 * math.Log1p(n/c) }}
 	case Stairs:
 		return d.stairs()
+	case SecondWind:
+		first := k / d.uniform(4, 8)
+		second := math.Sqrt(first * k)
+		low, high := d.uniform(0.25, 0.45), d.uniform(0.6, 0.9)
+		stage := capped(func(n float64) float64 { return d.a * n }, first, low)
+		return Curve{X: capped(capped(stage, second, high), k, 0), Edge: k}
 	}
 	return Curve{}
 }
