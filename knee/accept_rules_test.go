@@ -80,6 +80,7 @@ func TestAcceptLatencyStep(t *testing.T) {
 			s.shares("×3", at+"±½ octave with the ×3 step", stated, 0, a, withinHalf)
 			s.shares("×3", at+"±½ octave by slope alone", stated, 0, b, withinHalf)
 			s.shares("×3", at+"operating point past the edge with it", atMost, 0.01, a, pastEdge)
+			s.shares("×3", at+"operating point past the edge by slope alone", stated, 0, b, pastEdge)
 			lost := make([]float64, len(a))
 			total := 0.0
 			for i := range a {

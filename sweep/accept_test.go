@@ -228,6 +228,7 @@ func TestAcceptHeldOutFamilies(t *testing.T) {
 		all = append(all, got)
 	}
 	s.shares("A4", "W Z Y V, adaptive, operating point inside a collapse", kneetest.AtMost, 0, pooled(all...), inCollapse)
+	s.shares("A4", "W Z Y V, adaptive, operating point past the edge", kneetest.Stated, 0, pooled(all...), pastEdge)
 	for _, f := range []kneetest.Family{kneetest.LogRise, kneetest.Stairs} {
 		s.shares("§16", fmt.Sprintf("%s, adaptive, ±½ octave at 3 %%", f), kneetest.Stated, 0, s.on(sweeping{cv: 0.03, plan: DefaultPlan(Standard), curve: drawn(f)}, s.trials), withinHalf)
 	}
