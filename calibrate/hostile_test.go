@@ -77,7 +77,10 @@ func TestProposeHostile(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFixture()
 		f.curve.Fingerprint.Simulated = rapid.Bool().Draw(t, "simulated")
-		bend(t, f)
+		f.policy.AllowSimulated = rapid.Bool().Draw(t, "allow")
+		if rapid.IntRange(0, 3).Draw(t, "damage") > 0 { // a quarter stays sound, so that something is written
+			bend(t, f)
+		}
 		for _, p := range []Proposal{f.propose(), Propose(f.curve, f.current, f.policy)} {
 			if _, err := json.Marshal(p); err != nil {
 				t.Fatal(err)
@@ -109,7 +112,9 @@ func TestCheckHostile(t *testing.T) {
 	passed := 0
 	rapid.Check(t, func(t *rapid.T) {
 		f, g := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3]), testGate()
-		bend(t, f)
+		if rapid.IntRange(0, 3).Draw(t, "damage") > 0 {
+			bend(t, f)
+		}
 		if rapid.Bool().Draw(t, "forged gate") {
 			g = recipes.Gate{
 				Model: rapid.SampledFrom([]string{"", testModel, "x"}).Draw(t, "model"), ConcurrencyPerGPU: rapid.SampledFrom([]int{128, 0, -1}).Draw(t, "concurrency"),
