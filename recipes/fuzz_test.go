@@ -92,6 +92,14 @@ func checkUntouched(t *testing.T, o *Overlay, src, out []byte, removal bool) {
 			inItem[i] = true
 		}
 	}
+	for _, e := range []entry{o.checks, o.constraints} { // a flow list may grow on any of its lines
+		if e.empty() || blockStyle(e.val) {
+			continue
+		}
+		for i := e.val.Line - 1; i <= o.lastLine(e.val, 0); i++ {
+			inItem[i] = true
+		}
+	}
 	line := 0
 	for _, l := range diffScript(strings.SplitAfter(string(src), "\n"), strings.SplitAfter(string(out), "\n")) {
 		blank := removal && strings.TrimSpace(l.text) == ""
@@ -105,4 +113,31 @@ func checkUntouched(t *testing.T, o *Overlay, src, out []byte, removal bool) {
 	if bytes.HasPrefix(src, []byte(bom)) != bytes.HasPrefix(out, []byte(bom)) || bytes.HasSuffix(src, []byte("\n")) != bytes.HasSuffix(out, []byte("\n")) {
 		t.Fatal("the byte order mark or the final newline changed")
 	}
+}
+
+// Whatever a parent and a mixin hold, a leaf resolves or says why not.
+func FuzzResolve(f *testing.F) {
+	tree := wholeTree()
+	f.Add([]byte(tree["overlays/parent.yaml"]), []byte(tree["mixins/os.yaml"]))
+	f.Add([]byte(below("x", lintClean())), []byte("kind: RecipeMixin\nmetadata: {name: os}\nspec: {mixins: [os], constraints: [1, {name: inference-x}]}\n"))
+	f.Add([]byte(sampleHead+"spec: {base: [x], mixins: {a: b}, criteria: [1], componentRefs: [x, {name: [y]}]}\n"), []byte("a"))
+	f.Fuzz(func(t *testing.T, parent, mixin []byte) {
+		tree["overlays/parent.yaml"], tree["mixins/os.yaml"] = string(parent), string(mixin)
+		leaf, err := Parse(leafPath, []byte(tree[leafPath]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Resolve(tree.fs(), "", leaf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if floors := r.constraint(NameFloor) != nil && r.constraint(NameFloorPerGPU) != nil; floors && r.Forbids() == nil {
+			t.Fatal("both floors are allowed")
+		}
+		for _, x := range r.Findings {
+			if x.Line < 1 || x.Col < 1 || x.File == "" || x.Rule == "" {
+				t.Fatalf("no place: %+v", x)
+			}
+		}
+	})
 }

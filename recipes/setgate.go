@@ -145,16 +145,7 @@ func (s *gateSplicer) setChecks(pad int) error {
 		s.insert(last, strings.Repeat(" ", e.val.Column-1)+"- "+CheckName)
 		return nil
 	}
-	end, ok := s.o.text.closing(s.o.place(e.val))
-	if !ok || end.line != e.val.Line-1 {
-		return s.o.errNode(e.val, "unsupported-layout", "a flow list over several lines", "write the checks in block style, one a line")
-	}
-	items := strings.TrimRight(s.o.text.lines[end.line].body[:end.off], " ")
-	if strings.HasSuffix(items, ",") {
-		return s.o.errNode(e.val, "unsupported-layout", "a flow list that ends in a comma", "remove the comma")
-	}
-	s.replace(end.line, len(items), len(items), ", "+CheckName)
-	return nil
+	return s.addFlowCheck(e.val)
 }
 
 // afterKey inserts lines as the next key of mapping m after its i-th.

@@ -30,19 +30,28 @@ func (s *gateSplicer) setConstraints(pad int) error {
 // each after its predecessor in AICR's order.
 func (s *gateSplicer) setItems(list *yaml.Node) error {
 	want := s.gate.constraints()
-	anchor := s.firstAnchor(list, want)
-	floor := false
+	anchor, floor := 0, false
+	after := s.firstItem(want) - 1 // the item that the next one goes behind
+	if blockStyle(list) {
+		anchor = s.firstAnchor(list, want)
+	}
 	for _, c := range want {
 		floor = floor || isFloor(c.name)
 		i := s.find(c.name)
 		if i < 0 {
 			if !blockStyle(list) {
-				return s.o.errNode(list, "unsupported-layout", "a flow list that lacks "+c.name, "write the constraints in block style")
+				if err := s.addFlowItem(list, after, c); err != nil {
+					return err
+				}
+				continue
 			}
 			s.insert(anchor, s.itemLines(list.Column-1, []constraint{c})...)
 			continue
 		}
-		anchor = s.endOfItem(list, i)
+		after = i
+		if blockStyle(list) {
+			anchor = s.endOfItem(list, i)
+		}
 		if err := s.setItem(s.o.items[i], c); err != nil {
 			return err
 		}
@@ -66,16 +75,22 @@ func (s *gateSplicer) find(name string) int {
 // firstAnchor is the line after which items go that have no predecessor: just
 // before the first item of ours, else at the end of the list.
 func (s *gateSplicer) firstAnchor(list *yaml.Node, want []constraint) int {
+	first := s.firstItem(want)
+	if first == 0 {
+		return s.o.constraints.key.Line - 1
+	}
+	return s.endOfItem(list, first-1)
+}
+
+// firstItem is the index of the first item of ours, or of the end of the list.
+func (s *gateSplicer) firstItem(want []constraint) int {
 	first := len(s.o.items)
 	for _, c := range want {
 		if i := s.find(c.name); i >= 0 {
 			first = min(first, i)
 		}
 	}
-	if first == 0 {
-		return s.o.constraints.key.Line - 1
-	}
-	return s.endOfItem(list, first-1)
+	return first
 }
 
 // endOfItem is the last line of an item with the deeper comments after it.
@@ -106,7 +121,7 @@ func (s *gateSplicer) setItem(it item, c constraint) error {
 func (s *gateSplicer) removeItem(list *yaml.Node, i int) error {
 	o, it := s.o, s.o.items[i]
 	if !blockStyle(list) {
-		return o.errNode(it.node, "unsupported-layout", "an item to remove from a flow list", "write the constraints in block style")
+		return s.removeFlowItem(list, i)
 	}
 	dash := it.node.Line - 1
 	for o.text.indent(dash) != list.Column-1 || o.text.lines[dash].body[list.Column-1] != '-' {

@@ -43,7 +43,8 @@ func (s *splices) apply() []byte {
 	for i, l := range old.lines {
 		if !s.drop[i] {
 			edits := s.inline[i]
-			slices.SortFunc(edits, func(a, b inlineSplice) int { return b.from - a.from })
+			slices.Reverse(edits) // of two insertions at one place the earlier comes first
+			slices.SortStableFunc(edits, func(a, b inlineSplice) int { return b.from - a.from })
 			for _, e := range edits {
 				l.body = l.body[:e.from] + e.text + l.body[e.to:]
 			}
