@@ -8,8 +8,7 @@
 // scalars within a line, and adds or drops whole lines. Encoding the tree again
 // is no option: it loses blank lines and re-indents lists.
 //
-// What the package does not do: edit a performance phase that is itself in flow
-// style and lacks something, and read files with tabs, anchors or several
-// documents. Resolve follows base and mixins, because a leaf file is not the
+// What the package does not do: edit where spec or validation are in flow style,
+// and read files with tabs, anchors or several documents. Resolve follows base and mixins, because a leaf file is not the
 // whole truth.
 package recipes

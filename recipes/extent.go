@@ -116,6 +116,13 @@ func (o *Overlay) phaseLines() (from, to int) {
 	}
 	from = o.performance.key.Line - 1
 	indent := o.performance.key.Column - 1
+	if e := o.performance; !e.empty() && !blockStyle(e.val) { // its comment is above it
+		to = max(from, o.lastLine(e.val, indent)) + 1
+		for from > 0 && o.text.comment(from-1) && o.text.indent(from-1) == indent {
+			from--
+		}
+		return from, to
+	}
 	for to = from + 1; to < len(o.text.lines); to++ {
 		if !o.text.blank(to) && !o.text.comment(to) && o.text.indent(to) <= indent {
 			break

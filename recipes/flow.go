@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// endOf is the place behind an item of a flow list: a name on one line, or a
-// mapping in braces.
+// endOf is the place behind what stands in a flow collection: a scalar on one
+// line, or something in braces or brackets.
 func (o *Overlay) endOf(n *yaml.Node) (place, error) {
 	at := o.place(n)
 	body := o.text.lines[at.line].body
@@ -17,7 +17,7 @@ func (o *Overlay) endOf(n *yaml.Node) (place, error) {
 	switch {
 	case n.Kind == yaml.ScalarNode && n.Style == 0 && n.Value != "" && strings.HasPrefix(body[at.off:], n.Value):
 		return place{at.line, at.off + len(n.Value)}, nil
-	case n.Kind == yaml.ScalarNode && quoted || n.Kind == yaml.MappingNode && strings.HasPrefix(body[at.off:], "{"):
+	case n.Kind == yaml.ScalarNode && quoted || n.Kind == yaml.MappingNode && strings.HasPrefix(body[at.off:], "{"), n.Kind == yaml.SequenceNode && strings.HasPrefix(body[at.off:], "["):
 		if end, ok := o.text.closing(at); ok {
 			return place{end.line, end.off + 1}, nil
 		}
@@ -39,7 +39,7 @@ func (s *gateSplicer) addFlowCheck(list *yaml.Node) error {
 // the first, on a line of its own below that one.
 func (s *gateSplicer) addFlowItem(list *yaml.Node, i int, c constraint) error {
 	first := s.o.place(list.Content[0])
-	text := "{name: " + c.name + ", value: " + flowQuoted(c.value) + "}"
+	text := flowItem(c)
 	pad := strings.Repeat(" ", list.Content[0].Column-1)
 	if i < 0 {
 		if _, err := s.o.endOf(list.Content[0]); err != nil {

@@ -60,7 +60,8 @@ func (s *gateSplicer) setSpec() error {
 		return o.errNode(o.root, "unsupported-layout", "the overlay has no spec to put a gate into", "add spec with base and criteria first")
 	}
 	for _, e := range []entry{{o.root, o.root}, o.spec, o.validation, o.performance} {
-		if e.present() && !e.empty() && (!blockStyle(e.val) || e.val.Style&yaml.TaggedStyle != 0) {
+		flow := e.present() && !blockStyle(e.val) && e != o.performance
+		if e.present() && !e.empty() && (flow || e.val.Style&yaml.TaggedStyle != 0) {
 			return o.errNode(e.val, "unsupported-layout", "a mapping in flow style or with a tag on the way to the gate", "write it in block style")
 		}
 	}
@@ -112,6 +113,9 @@ func (s *gateSplicer) setPhase() error {
 			return err
 		}
 		return s.under(o.performance, lines...)
+	}
+	if !blockStyle(o.performance.val) {
+		return s.setFlowPhase()
 	}
 	if err := s.dropBlock(); err != nil {
 		return err

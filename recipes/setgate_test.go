@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,8 +26,8 @@ type goldenCase struct {
 func goldenCases(t testing.TB) []goldenCase {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/setgate/*.txtar")
-	if err != nil || len(paths) < 40 {
-		t.Fatalf("%d layouts, %v", len(paths), err)
+	if err != nil {
+		t.Fatal(err)
 	}
 	var cases []goldenCase
 	for _, p := range paths {
@@ -56,6 +57,9 @@ func goldenCases(t testing.TB) []goldenCase {
 			}
 		}
 		cases = append(cases, c)
+	}
+	if edited := slices.DeleteFunc(slices.Clone(cases), func(c goldenCase) bool { return c.want == "" }); len(edited) < 40 {
+		t.Fatalf("%d layouts that can be edited", len(edited))
 	}
 	return cases
 }
