@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -11,24 +12,50 @@ import (
 
 const recipesUsage = "folder with overlays/ and mixins/ that the overlay inherits from (default: the one that it lies in)"
 
-// resolveOverlay follows the chain of an overlay in a recipe folder. Without a
-// folder it is the one that AICR's layout gives: overlays/ lies in it.
+// recipeFolder is the folder of an overlay's tree. Without a flag it is the one
+// that AICR's layout gives: overlays/ lies in it.
+func recipeFolder(flag, path string) (string, error) {
+	if flag != "" {
+		return flag, nil
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", badInput(err)
+	}
+	if filepath.Base(filepath.Dir(abs)) == "overlays" {
+		return filepath.Join(filepath.Dir(path), ".."), nil
+	}
+	return filepath.Dir(path), nil
+}
+
+// resolveOverlay follows the chain of an overlay in a recipe folder.
 func resolveOverlay(folder, path string, o *recipes.Overlay) (*recipes.Resolved, error) {
-	if folder == "" {
-		abs, err := filepath.Abs(path)
-		if err != nil {
-			return nil, badInput(err)
-		}
-		folder = filepath.Dir(path)
-		if filepath.Base(filepath.Dir(abs)) == "overlays" {
-			folder = filepath.Join(folder, "..")
-		}
+	folder, err := recipeFolder(folder, path)
+	if err != nil {
+		return nil, err
 	}
 	r, err := recipes.Resolve(os.DirFS(folder), filepath.ToSlash(folder), o)
 	if err != nil {
 		return nil, badInputf("%s: %w", path, err)
 	}
 	return r, nil
+}
+
+// withCatalogs adds the validator catalogs of the trees that files lie in: they
+// say which validator judges them, and can void what they demand.
+func withCatalogs(folder string, args []string) ([]string, error) {
+	all := args
+	for _, path := range args {
+		root, err := recipeFolder(folder, path)
+		if err != nil {
+			return nil, err
+		}
+		catalog := filepath.Join(root, "validators", "catalog.yaml")
+		if _, err := os.Stat(catalog); err == nil && !slices.Contains(all, catalog) {
+			all = append(slices.Clone(all), catalog)
+		}
+	}
+	return all, nil
 }
 
 // rehearse makes the edit with values of no meaning and resolves the result, so

@@ -31,7 +31,7 @@ files; the validator that a catalog pins is then held against the overlays.
 
 --resolved follows base, intermediates, independent overlays and mixins with
 AICR's merge rule, shows where each value of the gate comes from, and judges the
-whole chain. -o sarif writes SARIF 2.1.0 for code scanning.
+whole chain, with validators/catalog.yaml of its folder. -o sarif writes SARIF 2.1.0 for code scanning.
 
 It ends with 0 when there is no error (warnings are printed), and with 2
 otherwise.`,
@@ -57,6 +57,12 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 		return badInputf("--max-age %d: must be at least 0 days", f.maxAge)
 	}
 	opt := recipes.Options{Today: time.Now(), MaxAge: time.Duration(f.maxAge) * 24 * time.Hour, Validator: f.validator}
+	if f.resolved {
+		var err error
+		if args, err = withCatalogs(f.recipes, args); err != nil {
+			return err
+		}
+	}
 	sources := make([][]byte, len(args))
 	for i, path := range args {
 		var err error
@@ -71,7 +77,7 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 	for i, path := range args {
 		o, err := recipes.Parse(path, sources[i])
 		if !f.resolved || err != nil { // what does not parse has no chain
-			l.Findings = append(l.Findings, recipes.LintWith(path, sources[i], opt)...)
+			l.Add(recipes.LintWith(path, sources[i], opt))
 			continue
 		}
 		r, err := resolveOverlay(f.recipes, path, o)
@@ -79,7 +85,7 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 			return err
 		}
 		l.Resolved = append(l.Resolved, r)
-		l.Findings = append(l.Findings, recipes.LintResolved(path, sources[i], r, opt)...)
+		l.Add(recipes.LintResolved(path, sources[i], r, opt))
 	}
 	if err := report.Findings(a.out, a.output, l); err != nil {
 		return err

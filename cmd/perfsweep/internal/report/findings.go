@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/perfsweep/perfsweep/recipes"
@@ -14,6 +15,16 @@ type Lint struct {
 	Findings []recipes.Finding
 	Resolved []*recipes.Resolved // with --resolved, a file each
 	Rules    []recipes.Rule
+}
+
+// Add takes the findings of one more file. Those of a chain that several files
+// share are kept once.
+func (l *Lint) Add(fs []recipes.Finding) {
+	for _, f := range fs {
+		if !slices.Contains(l.Findings, f) {
+			l.Findings = append(l.Findings, f)
+		}
+	}
 }
 
 // Findings prints a lint.
