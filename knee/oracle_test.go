@@ -69,7 +69,7 @@ func compareWithOracle(t *testing.T, cases []oracleCase, exceptions map[string]s
 			fit.Status, fit.GridKnee, c.Oracle.Status, c.Oracle.Knee, why)
 	}
 	n := len(cases)
-	t.Logf("%d curves: same status %d, of %d knees %d within 2 %% unrefined, %d within 1/8 octave refined or nearer to the truth , %d unexplained; challengers moved %d by %.2f octaves towards the truth",
+	t.Logf("%d curves: same status %d, of %d knees %d within 2 %% unrefined, %d within 1/8 octave refined or nearer to the truth, %d unexplained; challengers moved %d by %.2f octaves towards the truth",
 		n, status, knees, grid, refined, unexplained, moved, won)
 	if won < 0 {
 		t.Errorf("challengers moved %d knees by %.2f octaves, summed, away from the truth", moved, -won)
