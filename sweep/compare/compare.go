@@ -1,0 +1,195 @@
+package compare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Side is one of the two curves. Fingerprint is nil where the curve came from
+// elsewhere; All are its recorded runs, for their times.
+type Side struct {
+	Runs        []knee.Run
+	All         []sweep.Run
+	Fit         knee.Fit
+	Point       sweep.OperatingPoint
+	Fingerprint *sweep.Fingerprint
+}
+
+// Options say what counts as a change.
+type Options struct {
+	Confidence float64 // such as 0.95
+	// The smallest parts by which a change of output throughput and of TTFT p99
+	// matters.
+	Throughput, TTFT float64
+}
+
+// Change is what became of one metric.
+type Change struct {
+	Shift
+	// MedianA and MedianB are of one level; absent for all levels together.
+	MedianA, MedianB float64
+	// Corrected is P after Holm's correction for the number of levels; it equals
+	// P where there is one test.
+	Corrected float64
+	Verdict   Verdict
+	// More is how many more runs a side each level needs, where the verdict is
+	// CannotTell; SpreadKnown is false if no level was repeated.
+	More        int
+	SpreadKnown bool
+}
+
+// Level is one concurrency that both sides measured.
+type Level struct {
+	ConcurrencyPerGPU int
+	Throughput, TTFT  Change
+}
+
+// Report is the answer.
+type Report struct {
+	// Throughput and TTFT are over all common levels, one test each.
+	Throughput, TTFT Change
+	Levels           []Level
+	// Point is the level of A's operating point, a test of its own that was
+	// chosen before B was looked at; nil if there is none or B lacks it.
+	Point *Level
+	// KneeRatio is B's knee over A's, between the extremes that their own
+	// intervals allow; 0 unless both have one.
+	KneeRatio, KneeLow, KneeHigh float64
+	OnlyA, OnlyB                 []int
+	Interleaved                  bool
+	Warnings                     []string
+}
+
+// Curves compares B with A. An error says that they have too many runs.
+func Curves(a, b Side, o Options) (Report, error) {
+	var r Report
+	ra, rb := byLevel(a.Runs), byLevel(b.Runs)
+	var xs, ts []Stratum
+	for _, n := range slices.Sorted(maps.Keys(ra)) {
+		if len(ra[n]) > MaxRuns || len(rb[n]) > MaxRuns {
+			return r, fmt.Errorf("more than %d runs at %d per GPU: the exact test is not for so many, compare medians of them", MaxRuns, n)
+		}
+		if len(rb[n]) == 0 {
+			r.OnlyA = append(r.OnlyA, n)
+			continue
+		}
+		x, t := strata(ra[n], rb[n])
+		xs, ts = append(xs, x), append(ts, t)
+		r.Levels = append(r.Levels, Level{n, one(x, o.Confidence), one(t, o.Confidence)})
+	}
+	for _, n := range slices.Sorted(maps.Keys(rb)) {
+		if len(ra[n]) == 0 {
+			r.OnlyB = append(r.OnlyB, n)
+		}
+	}
+	r.Throughput, r.TTFT = Change{Shift: Between(xs, o.Confidence)}, Change{Shift: Between(ts, o.Confidence)}
+	o.judge(&r.Throughput, &r.TTFT, r.Throughput.P, r.TTFT.P)
+	for i := range r.Levels {
+		if l := r.Levels[i]; a.Point.ConcurrencyPerGPU == l.ConcurrencyPerGPU {
+			o.judge(&l.Throughput, &l.TTFT, l.Throughput.P, l.TTFT.P)
+			r.Point = &l
+		}
+	}
+	px := holm(pValues(r.Levels, func(l Level) float64 { return l.Throughput.P }))
+	pt := holm(pValues(r.Levels, func(l Level) float64 { return l.TTFT.P }))
+	for i := range r.Levels {
+		o.judge(&r.Levels[i].Throughput, &r.Levels[i].TTFT, px[i], pt[i])
+	}
+	if a.Fit.HasKnee() && b.Fit.HasKnee() {
+		r.KneeRatio = b.Fit.Knee / a.Fit.Knee
+		r.KneeLow, r.KneeHigh = b.Fit.KneeLow/a.Fit.KneeHigh, b.Fit.KneeHigh/a.Fit.KneeLow
+	}
+	r.Interleaved = interleaved(a.All, b.All)
+	r.remark(a, b)
+	return r, nil
+}
+
+func (o Options) judge(x, t *Change, px, pt float64) {
+	x.settle(px, o.Confidence, o.Throughput, true)
+	t.settle(pt, o.Confidence, o.TTFT, false)
+}
+
+func (c *Change) settle(p, confidence, matters float64, moreIsBetter bool) {
+	c.Corrected = p
+	c.Verdict = judge(c.Shift, p, confidence, matters, moreIsBetter)
+	if c.Verdict == CannotTell {
+		c.More, c.SpreadKnown = moreRuns(c.Shift, confidence, matters)
+	}
+}
+
+func one(s Stratum, confidence float64) Change {
+	return Change{Shift: Between([]Stratum{s}, confidence), MedianA: sweep.Median(s.A), MedianB: sweep.Median(s.B)}
+}
+
+func byLevel(runs []knee.Run) map[int][]knee.Run {
+	out := map[int][]knee.Run{}
+	for _, r := range runs {
+		out[r.ConcurrencyPerGPU] = append(out[r.ConcurrencyPerGPU], r)
+	}
+	return out
+}
+
+// strata are the throughputs and the TTFT p99 of a level; an absent latency is
+// no value.
+func strata(a, b []knee.Run) (x, t Stratum) {
+	for _, r := range a {
+		x.A = append(x.A, r.TokPerSecPerGPU)
+		t.A = appendKnown(t.A, r.TTFTP99MS)
+	}
+	for _, r := range b {
+		x.B = append(x.B, r.TokPerSecPerGPU)
+		t.B = appendKnown(t.B, r.TTFTP99MS)
+	}
+	return x, t
+}
+
+func appendKnown(to []float64, v float64) []float64 {
+	if v > 0 {
+		return append(to, v)
+	}
+	return to
+}
+
+func pValues(levels []Level, p func(Level) float64) []float64 {
+	out := make([]float64, len(levels))
+	for i, l := range levels {
+		out[i] = p(l)
+	}
+	return out
+}
+
+// interleaved reports whether each side has runs before the last of the other:
+// a drift of the environment then meets both.
+func interleaved(a, b []sweep.Run) bool {
+	if len(a) == 0 || len(b) == 0 || a[0].Started.IsZero() || b[0].Started.IsZero() {
+		return false
+	}
+	return a[0].Started.Before(b[len(b)-1].Started) && b[0].Started.Before(a[len(a)-1].Started)
+}
+
+// remark says what a reader must know to believe the answer.
+func (r *Report) remark(a, b Side) {
+	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	if len(r.Levels) == 0 {
+		warn("no concurrency was measured on both sides: measure both at the same --levels")
+	} else if len(r.OnlyA)+len(r.OnlyB) > 0 {
+		warn("levels that one side lacks are not compared: A alone has %v, B alone %v", r.OnlyA, r.OnlyB)
+	}
+	if !r.Interleaved {
+		warn("A and B were not measured in turns: what changed in between, in the cluster or beside it, looks like a change of B; sweep --ab measures in turns")
+	}
+	if a.Fingerprint == nil || b.Fingerprint == nil {
+		warn("a curve without fingerprint: that GPUs, model and workload were equal is the reader's claim")
+	}
+	if v := r.Throughput.Verdict; v == Same || v == CannotTell {
+		for _, l := range r.Levels {
+			if v := l.Throughput.Verdict; v == Better || v == Worse {
+				warn("throughput at %d per GPU alone is %s: the change is not the same at all levels", l.ConcurrencyPerGPU, v)
+			}
+		}
+	}
+}
