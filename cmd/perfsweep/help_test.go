@@ -27,7 +27,7 @@ func TestHelp(t *testing.T) {
 	for _, c := range root.Commands() {
 		check(c)
 	}
-	if got := len(root.Commands()); got != 8 {
-		t.Errorf("%d commands; README.md and this test know 8", got)
+	if got := len(root.Commands()); got != 9 {
+		t.Errorf("%d commands; README.md and this test know 9", got)
 	}
 }

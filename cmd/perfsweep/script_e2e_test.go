@@ -27,6 +27,7 @@ func scriptJournals(t *testing.T) string {
 	}{
 		{"calibrate", engine, quickPlan()},
 		{"pass", engine, check},
+		{"other", "batch-cap?chunk=32&model=other", check},
 		{"fail", engine + "&speed=0.7", check},
 		{"stall", engine + "&stall=0.3", check},
 	} {

@@ -17,6 +17,8 @@ type Side struct {
 	Fit         knee.Fit
 	Point       sweep.OperatingPoint
 	Fingerprint *sweep.Fingerprint
+	// Notes are what its reader had to say of it.
+	Notes []string
 }
 
 // Options say what counts as a change.
@@ -174,13 +176,18 @@ func interleaved(a, b []sweep.Run) bool {
 // remark says what a reader must know to believe the answer.
 func (r *Report) remark(a, b Side) {
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	for i, s := range []Side{a, b} {
+		for _, n := range s.Notes {
+			warn("%c: %s", 'A'+i, n)
+		}
+	}
 	if len(r.Levels) == 0 {
 		warn("no concurrency was measured on both sides: measure both at the same --levels")
 	} else if len(r.OnlyA)+len(r.OnlyB) > 0 {
 		warn("levels that one side lacks are not compared: A alone has %v, B alone %v", r.OnlyA, r.OnlyB)
 	}
 	if !r.Interleaved {
-		warn("A and B were not measured in turns: what changed in between, in the cluster or beside it, looks like a change of B; sweep --ab measures in turns")
+		warn("A and B were not measured in turns: what changed in between, in the cluster or beside it, looks like a change of B")
 	}
 	if a.Fingerprint == nil || b.Fingerprint == nil {
 		warn("a curve without fingerprint: that GPUs, model and workload were equal is the reader's claim")

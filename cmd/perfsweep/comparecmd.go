@@ -1,0 +1,161 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/compare"
+)
+
+// compareFlags say what counts as a change.
+type compareFlags struct {
+	confidence, throughput, ttft float64 // percent
+	across                       []string
+	failOnRegression             bool
+	// Of imported results, which do not tell: gpus is of both unless B has its
+	// own.
+	gpus, gpusB int
+}
+
+// defaultChange is what matters where nothing else is asked for: knee.md §11
+// alarms from 3 % of throughput; TTFT p99 is three times as noisy.
+func defaultChange() compare.Options {
+	return compare.Options{Confidence: 0.95, Throughput: 0.03, TTFT: 0.10}
+}
+
+func (f *compareFlags) options() (compare.Options, error) {
+	for _, v := range []struct {
+		flag     string
+		at       float64
+		low, top float64
+	}{{"confidence", f.confidence, 50, 99.99}, {"min-change", f.throughput, 0.01, 100}, {"min-ttft-change", f.ttft, 0.01, 1000}} {
+		if !(v.at >= v.low && v.at <= v.top) {
+			return compare.Options{}, badInputf("--%s %v: must be between %v and %v percent", v.flag, v.at, v.low, v.top)
+		}
+	}
+	if f.gpus < 0 || f.gpus > sweep.MaxGPUs || f.gpusB < 0 || f.gpusB > sweep.MaxGPUs {
+		return compare.Options{}, badInputf("--gpus and --gpus-b: must be between 1 and %d", sweep.MaxGPUs)
+	}
+	for _, name := range f.across {
+		if !compare.Across(name) {
+			return compare.Options{}, badInputf("--across %s: use one of %s; all other fields may differ anyway", name, compare.AcrossNames())
+		}
+	}
+	return compare.Options{Confidence: f.confidence / 100, Throughput: f.throughput / 100, TTFT: f.ttft / 100}, nil
+}
+
+func (a *app) compareCmd() *cobra.Command {
+	var f compareFlags
+	c := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Say what moved between two journals or curves, with an interval",
+		Long: `compare holds B against A, each a file or folder that knee reads, at the
+levels that both have: Hodges–Lehmann shift of output tok/s per GPU and of TTFT
+p99 as a ratio, with its exact interval and the exact Mann–Whitney p value over
+all levels together; then each level, corrected for their number, A's operating
+point, and the knees. "cannot tell" comes with the number of runs that it takes.
+
+The fields in which the two fingerprints differ are listed: they are what is
+compared. Another model, workload, effort or number of GPUs is refused unless
+--across allows it.
+
+It ends with 0 when throughput was judged, with 9 when that cannot be told, and
+with --fail-on-regression also with 8 when B is worse in either metric, and with
+9 when either cannot be told.`,
+		Example: "  perfsweep compare before.jsonl after.jsonl\n  perfsweep compare before.jsonl after.jsonl --fail-on-regression -o json",
+		Args:    exactly(2, "two FILEs, each as knee reads it"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o, err := f.options()
+			if err != nil {
+				return err
+			}
+			gpus := [2]int{f.gpus, f.gpus}
+			if f.gpusB > 0 {
+				gpus[1] = f.gpusB
+			}
+			var sides [2]compare.Side
+			for i, path := range args {
+				if sides[i], err = readSide(path, gpus[i]); err != nil {
+					return err
+				}
+			}
+			return a.compare(report.Comparison{NameA: args[0], NameB: args[1], A: sides[0], B: sides[1], Options: o}, f.across, f.failOnRegression)
+		},
+	}
+	c.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs that were measured, for results of AIPerf and GuideLLM, which do not tell")
+	c.Flags().IntVar(&f.gpusB, "gpus-b", 0, "GPUs of B, where they are not those of A")
+	c.Flags().Float64Var(&f.confidence, "confidence", 95, "confidence of the intervals and verdicts, percent")
+	c.Flags().Float64Var(&f.throughput, "min-change", 3, "smallest change of output tok/s per GPU that matters, percent")
+	c.Flags().Float64Var(&f.ttft, "min-ttft-change", 10, "smallest change of TTFT p99 that matters, percent")
+	c.Flags().StringSliceVar(&f.across, "across", nil, "compare although these fields of the fingerprint differ: "+compare.AcrossNames())
+	c.Flags().BoolVar(&f.failOnRegression, "fail-on-regression", false, "end with 8 when B is worse, for a pipeline that gates a change")
+	return c
+}
+
+// readSide reads and fits one of the curves.
+func readSide(path string, gpus int) (compare.Side, error) {
+	cv, notes, err := readCurve(path, gpus)
+	if err != nil {
+		return compare.Side{}, err
+	}
+	p := sweep.DefaultPlan(sweep.Standard)
+	s := compare.Side{Runs: cv.Runs, All: cv.All, Fingerprint: cv.Fingerprint, Notes: notes, Fit: knee.Find(cv.Runs, knee.Options{EStar: p.EStar})}
+	s.Point = sweep.ChoosePoint(p, s.Fit, cv.All)
+	return s, nil
+}
+
+// compare judges, prints and turns the verdict into an exit code.
+func (a *app) compare(c report.Comparison, across []string, strict bool) error {
+	var err error
+	if c.Differences, err = sameThing(c.A, c.B, across); err != nil {
+		return err
+	}
+	if c.Report, err = compare.Curves(c.A, c.B, c.Options); err != nil {
+		return badInput(err)
+	}
+	render := report.CompareText
+	switch a.output {
+	case "json":
+		render = report.CompareJSON
+	case "csv":
+		render = report.CompareCSV
+	}
+	if err := render(a.out, c); err != nil {
+		return err
+	}
+	return compareVerdict(c.Report, strict)
+}
+
+// sameThing lists what differs, or refuses what would be no comparison.
+func sameThing(a, b compare.Side, across []string) ([]string, error) {
+	if a.Fingerprint == nil || b.Fingerprint == nil {
+		return nil, nil
+	}
+	fields, blocked := compare.Differences(*a.Fingerprint, *b.Fingerprint, across)
+	if len(blocked) > 0 {
+		return nil, badInputf("A and B are not comparable: they differ in %s (%s); if that is what you want to compare, add --across %s",
+			strings.Join(blocked, ", "), strings.Join(fields, "; "), strings.Join(blocked, ","))
+	}
+	return fields, nil
+}
+
+// compareVerdict is the exit code of a comparison.
+func compareVerdict(r compare.Report, strict bool) error {
+	both := []compare.Verdict{r.Throughput.Verdict, r.TTFT.Verdict}
+	unsure := both[:1]
+	if strict {
+		if slices.Contains(both, compare.Worse) {
+			return verdict{exitGateFailed}
+		}
+		unsure = both
+	}
+	if slices.Contains(unsure, compare.CannotTell) || slices.Contains(unsure, compare.Absent) {
+		return verdict{exitInconclusive}
+	}
+	return nil
+}

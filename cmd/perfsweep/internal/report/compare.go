@@ -1,0 +1,148 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/perfsweep/perfsweep/sweep/compare"
+)
+
+// Comparison is two curves and what moved between them. Differences are the
+// fields in which their fingerprints differ.
+type Comparison struct {
+	NameA, NameB string
+	A, B         compare.Side
+	Options      compare.Options
+	Differences  []string
+	Report       compare.Report
+}
+
+// CompareText prints the comparison, the answer first.
+func CompareText(w io.Writer, c Comparison) error {
+	p := &printer{w: w}
+	r := c.Report
+	p.line("output tok/s per GPU: %s", c.sentence(r.Throughput, c.Options.Throughput))
+	p.line("TTFT p99: %s", c.sentence(r.TTFT, c.Options.TTFT))
+	if simulated(c.A) || simulated(c.B) {
+		p.line("SIMULATED: nothing here was measured on a GPU.")
+	}
+	p.line("A is %s, B is %s; both verdicts are over %s together.", c.NameA, c.NameB, count(len(r.Levels), "level"))
+	if len(c.Differences) == 0 {
+		p.line("what differs between them is not recorded: their fingerprints are equal or absent")
+	}
+	for _, d := range c.Differences {
+		p.line("differs: %s", d)
+	}
+	p.line("")
+	p.levels(r)
+	c.points(p)
+	for _, s := range r.Warnings {
+		p.line("warning: %s", s)
+	}
+	return p.err
+}
+
+// sentence says what became of a metric.
+func (c Comparison) sentence(s compare.Change, matters float64) string {
+	switch s.Verdict {
+	case compare.Absent:
+		return "absent on one side, which is no verdict"
+	case compare.Better, compare.Worse:
+		return fmt.Sprintf("%s, B is %s", s.Verdict, interval(s.Shift))
+	case compare.Same:
+		return fmt.Sprintf("no change of ±%.3g %%, B is %s", 100*matters, interval(s.Shift))
+	}
+	return fmt.Sprintf("cannot tell, B is %s; %s", interval(s.Shift), needs(s, matters))
+}
+
+func needs(s compare.Change, matters float64) string {
+	if !s.SpreadKnown {
+		return fmt.Sprintf("each level needs at least %s a side: no level was repeated, so the spread is unknown", count(s.More, "more run"))
+	}
+	return fmt.Sprintf("each level needs %s a side to tell a change of %.3g %% at the spread of %.2g %% between runs", count(s.More, "more run"), 100*matters, 100*s.Spread)
+}
+
+func interval(s compare.Shift) string {
+	if !s.HasInterval() {
+		return fmt.Sprintf("%s (p %.2g; too few runs for an interval)", percent(s.Ratio), s.P)
+	}
+	return fmt.Sprintf("%s (%.0f %% interval %s to %s, p %.2g)", percent(s.Ratio), 100*s.Confidence, percent(s.Low), percent(s.High), s.P)
+}
+
+func percent(ratio float64) string { return fmt.Sprintf("%+.1f %%", 100*(ratio-1)) }
+
+func count(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+func (p *printer) levels(r compare.Report) {
+	if len(r.Levels) == 0 || p.err != nil {
+		return
+	}
+	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "per GPU\truns\ttok/s/GPU A\tB\tchange\tp*\t\tTTFT p99 ms A\tB\tchange\tp*\t\t")
+	for _, l := range r.Levels {
+		x, t := l.Throughput, l.TTFT
+		fmt.Fprintf(tw, "%d\t%d+%d\t%s\t%s\t%s\t%.2g\t%s\t%s\t%s\t%s\t%.2g\t%s\t\n", l.ConcurrencyPerGPU, x.RunsA, x.RunsB,
+			number(x.MedianA), number(x.MedianB), change(x), x.Corrected, x.Verdict, number(t.MedianA), number(t.MedianB), change(t), t.Corrected, t.Verdict)
+	}
+	p.err = tw.Flush()
+	p.line("p* is corrected (Holm) for %s", count(len(r.Levels), "level"))
+}
+
+func change(c compare.Change) string {
+	if c.Ratio == 0 {
+		return "-"
+	}
+	return percent(c.Ratio)
+}
+
+// points prints what became of the operating point and the knee.
+func (c Comparison) points(p *printer) {
+	r := c.Report
+	p.line("")
+	if l := r.Point; l != nil {
+		p.line("at A's operating point, %d per GPU: output tok/s per GPU %s", l.ConcurrencyPerGPU, c.sentence(l.Throughput, c.Options.Throughput))
+		p.line("at A's operating point, %d per GPU: TTFT p99 %s", l.ConcurrencyPerGPU, c.sentence(l.TTFT, c.Options.TTFT))
+	} else if n := c.A.Point.ConcurrencyPerGPU; n > 0 {
+		p.line("A's operating point, %d per GPU, was not measured on both sides", n)
+	}
+	if r.KneeRatio > 0 {
+		p.line("knee: %.3g per GPU in A, %.3g in B: ×%.2f, ×%.2f to ×%.2f by their own intervals; operating point %s, %s", c.A.Fit.Knee, c.B.Fit.Knee,
+			r.KneeRatio, r.KneeLow, r.KneeHigh, atPoint(c.A), atPoint(c.B))
+	} else {
+		p.line("knee: status %s in A, %s in B; there is no shift without two knees", c.A.Fit.Status, c.B.Fit.Status)
+	}
+}
+
+func atPoint(s compare.Side) string {
+	if s.Point.ConcurrencyPerGPU == 0 {
+		return "none"
+	}
+	return strconv.Itoa(s.Point.ConcurrencyPerGPU)
+}
+
+// CompareCSV prints a row a level and metric, and one for all levels.
+func CompareCSV(w io.Writer, c Comparison) error {
+	cw := csv.NewWriter(w)
+	rows := [][]string{{"concurrency_per_gpu", "metric", "runs_a", "runs_b", "median_a", "median_b", "ratio", "ratio_low", "ratio_high", "confidence", "p", "p_corrected", "verdict", "more_runs"}}
+	add := func(at, metric string, s compare.Change) {
+		rows = append(rows, []string{at, metric, strconv.Itoa(s.RunsA), strconv.Itoa(s.RunsB), cell(s.MedianA), cell(s.MedianB), cell(s.Ratio), cell(s.Low), cell(s.High),
+			cell(s.Confidence), cell(s.P), cell(s.Corrected), string(s.Verdict), strconv.Itoa(s.More)})
+	}
+	for _, l := range append([]compare.Level{{Throughput: c.Report.Throughput, TTFT: c.Report.TTFT}}, c.Report.Levels...) {
+		at := "all"
+		if l.ConcurrencyPerGPU > 0 {
+			at = strconv.Itoa(l.ConcurrencyPerGPU)
+		}
+		add(at, "output_tok_per_s_per_gpu", l.Throughput)
+		add(at, "ttft_p99_ms", l.TTFT)
+	}
+	return cw.WriteAll(rows)
+}
