@@ -2,7 +2,6 @@ package loadgen
 
 import (
 	"fmt"
-	"slices"
 )
 
 // busyHost is a share of wall time for which threads of ours waited for a CPU;
@@ -43,21 +42,12 @@ func health(all, own []sample, s *shard) Health {
 	if s.reads > 0 {
 		h.EventsPerRead = float64(s.events) / float64(s.reads)
 	}
-	dialled := only(all, func(m *sample) bool { return m.dialled })
-	h.ConnectMeanMS, h.ConnectMaxMS = meanMax(sorted(dialled, func(m *sample) int64 { return m.connect }))
-	secured := only(dialled, func(m *sample) bool { return m.tls > 0 })
-	h.TLSMeanMS, h.TLSMaxMS = meanMax(sorted(secured, func(m *sample) int64 { return m.tls }))
+	h.ConnectMeanMS, h.ConnectMaxMS = meanMax(sorted(all, func(m *sample) int64 { return m.connect }, func(m *sample) bool { return m.dialled }))
+	h.TLSMeanMS, h.TLSMaxMS = meanMax(sorted(all, func(m *sample) int64 { return m.tls }, func(m *sample) bool { return m.tls > 0 }))
 	_, h.PoolWaitMaxMS = meanMax(sorted(own, func(m *sample) int64 { return m.wait }))
-	late := only(own, func(m *sample) bool { return m.late > 0 })
-	_, _, h.LateStartP99MS = digest(sorted(late, func(m *sample) int64 { return m.late }))
-	heads := only(own, (*sample).ok)
-	h.HeadersMeanMS, _, h.HeadersP99MS = digest(sorted(heads, func(m *sample) int64 { return m.headers - m.sent }))
+	_, _, h.LateStartP99MS = digest(sorted(own, func(m *sample) int64 { return m.late }, func(m *sample) bool { return m.late > 0 }))
+	h.HeadersMeanMS, _, h.HeadersP99MS = digest(sorted(own, func(m *sample) int64 { return m.headers - m.sent }, (*sample).ok))
 	return h
-}
-
-// only copies the samples that keep holds for.
-func only(samples []sample, keep func(*sample) bool) []sample {
-	return slices.DeleteFunc(slices.Clone(samples), func(m sample) bool { return !keep(&m) })
 }
 
 func meanMax(sorted []int64) (m, most float64) {

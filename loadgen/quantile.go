@@ -55,14 +55,29 @@ func binomialQuantile(level float64, n int, p float64) int {
 	return k
 }
 
-// sorted returns the values of samples in order.
-func sorted(samples []sample, value func(*sample) int64) []int64 {
-	out := make([]int64, len(samples))
+// filter says whether a sample counts; the samples themselves are never copied
+// to leave some out, for long runs have many.
+type filter func(*sample) bool
+
+// sorted returns the values of the samples that pass every filter, in order.
+func sorted(samples []sample, value func(*sample) int64, filters ...filter) []int64 {
+	out := make([]int64, 0, len(samples))
 	for i := range samples {
-		out[i] = value(&samples[i])
+		if m := &samples[i]; m.passes(filters) {
+			out = append(out, value(m))
+		}
 	}
 	slices.Sort(out)
 	return out
+}
+
+func (s *sample) passes(filters []filter) bool {
+	for _, keep := range filters {
+		if !keep(s) {
+			return false
+		}
+	}
+	return true
 }
 
 func mean(values []int64) float64 {

@@ -263,8 +263,9 @@ func (c *campaign) result(ctx context.Context) (Result, error) {
 		all.merge(s)
 	}
 	var samples []sample
-	for _, s := range c.samples {
+	for i, s := range c.samples {
 		samples = append(samples, s...)
+		c.samples[i] = nil
 	}
 	r := summarize(c.control, samples, all)
 	r.Started, r.Ended = c.clock.start, ended

@@ -52,6 +52,9 @@ func (m *marks) ttfo() int64 { return m.visible - m.sent }
 // ttst is the time from the first token-bearing chunk to the second.
 func (m *marks) ttst() int64 { return m.second - m.first }
 
+// itl is the mean time between tokens, of which there are more than one.
+func (s *sample) itl() int64 { return (s.last - s.first) / (s.tokens.Completion - 1) }
+
 // e2e is the time to the last token-bearing chunk; usage and [DONE] that
 // follow are no part of the answer.
 func (m *marks) e2e() int64 { return m.last - m.sent }

@@ -6,22 +6,22 @@ import (
 )
 
 // summarize turns the records of a finished run into a Result. It is pure: the
-// control is read, not asked.
+// control is read, not asked; the samples are put into another order.
 func summarize(c *control, samples []sample, s *shard) Result {
 	r := Result{
 		Kind: c.kind, Concurrency: c.streams, Capped: c.capped, Stopped: c.reason,
 		Measured: Outcomes{}, All: Outcomes{},
 	}
-	var own []sample // measured, of any outcome
-	for _, m := range samples {
+	for i := range samples {
+		m := &samples[i]
 		r.All[m.outcome]++
 		r.TotalOutputTokens += m.tokens.Completion
 		r.TotalPromptTokens += m.tokens.Prompt
 		if m.phase == measured {
 			r.Measured[m.outcome]++
-			own = append(own, m)
 		}
 	}
+	own := samples[:first(samples, func(m *sample) bool { return m.phase == measured })]
 	if c.warmCapped {
 		r.Warnings = append(r.Warnings, "the warm-up was cut at its time limit before two waves had ended: the load may not have been steady")
 	}
@@ -29,11 +29,10 @@ func summarize(c *control, samples []sample, s *shard) Result {
 		return r
 	}
 	p := partsOf(c, own)
-	good := only(own, (*sample).ok)
-	r.WholeRun = estimate(good, s)
+	good := own[:first(own, (*sample).ok)]
+	r.WholeRun = estimate(good, s, (*sample).ok)
 	r.WholeRun.rate(total(good, outputTokens), float64(len(good)), p.whole)
-	inside := only(good, func(m *sample) bool { return m.sent >= p.window.from && m.sent <= p.window.to })
-	r.Window = estimate(inside, s)
+	r.Window = estimate(good, s, func(m *sample) bool { return m.sent >= p.window.from && m.sent <= p.window.to })
 	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window), p.window)
 	if !p.full {
 		r.Window = r.WholeRun // no edge of a window need be cut out of a bin
@@ -45,9 +44,8 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	r.RequestedOutputTokens = total(good, func(m *sample) int64 { return m.asked }) / n
 	r.PromptTokensPerRequest = total(good, func(m *sample) int64 { return m.tokens.Prompt }) / n
 	r.RequestedPromptTokens = total(good, func(m *sample) int64 { return m.askedIn }) / n
-	told := only(good, func(m *sample) bool { return m.tokens.CachedTold })
-	r.CachedTokensTold = int64(len(told))
-	r.CachedTokensPerRequest = total(told, func(m *sample) int64 { return m.tokens.Cached }) / float64(max(len(told), 1))
+	told := sorted(good, func(m *sample) int64 { return m.tokens.Cached }, func(m *sample) bool { return m.tokens.CachedTold })
+	r.CachedTokensTold, r.CachedTokensPerRequest = int64(len(told)), mean(told)
 	r.Health = health(samples, own, s)
 	if p.full {
 		r.Health.DeliveredConcurrency = meanInFlight(samples, p.window)
@@ -57,6 +55,19 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	}
 	r.Warnings = append(r.Warnings, oddities(good, s)...)
 	return r
+}
+
+// first brings the samples that pass to the front and returns how many they
+// are.
+func first(samples []sample, keep filter) int {
+	n := 0
+	for i := range samples {
+		if keep(&samples[i]) {
+			samples[n], samples[i] = samples[i], samples[n]
+			n++
+		}
+	}
+	return n
 }
 
 // span is a stretch of the run's clock.
@@ -100,11 +111,15 @@ func partsOf(c *control, own []sample) parts {
 	return p
 }
 
-// estimate fills the latencies of one set of OK requests.
-func estimate(good []sample, s *shard) Estimate {
-	e := Estimate{Requests: int64(len(good))}
-	seen := only(good, func(m *sample) bool { return m.first != 0 })
-	ttft := sorted(seen, (*sample).ttft)
+// estimate fills the latencies of those of a set of OK requests that lie where
+// they should.
+func estimate(good []sample, s *shard, inside filter) Estimate {
+	seen := func(m *sample) bool { return m.first != 0 }
+	visible := func(m *sample) bool { return m.visible != 0 }
+	several := func(m *sample) bool { return m.second != 0 }
+	many := func(m *sample) bool { return m.first != 0 && m.tokens.Completion > 1 }
+	e := Estimate{Requests: int64(len(sorted(good, outputTokens, inside)))}
+	ttft := sorted(good, (*sample).ttft, inside, seen)
 	e.TTFTMeanMS = mean(ttft) / nsPerMS
 	e.TTFTP50MS = float64(quantile(ttft, .5)) / nsPerMS
 	e.TTFTP90MS = float64(quantile(ttft, .9)) / nsPerMS
@@ -116,13 +131,10 @@ func estimate(good []sample, s *shard) Estimate {
 			e.TTFTP99HighMS = float64(ttft[high-1]) / nsPerMS
 		}
 	}
-	visible := only(seen, func(m *sample) bool { return m.visible != 0 })
-	e.TTFOMeanMS, e.TTFOP50MS, e.TTFOP99MS = digest(sorted(visible, (*sample).ttfo))
-	several := only(seen, func(m *sample) bool { return m.second != 0 })
-	e.TTSTMeanMS, e.TTSTP50MS, e.TTSTP99MS = digest(sorted(several, (*sample).ttst))
-	e.E2EMeanMS, e.E2EP50MS, e.E2EP99MS = digest(sorted(seen, (*sample).e2e))
-	many := only(seen, func(m *sample) bool { return m.tokens.Completion > 1 })
-	e.ITLMeanMS, e.ITLP50MS, e.ITLP99MS = digest(sorted(many, func(m *sample) int64 { return (m.last - m.first) / (m.tokens.Completion - 1) }))
+	e.TTFOMeanMS, e.TTFOP50MS, e.TTFOP99MS = digest(sorted(good, (*sample).ttfo, inside, visible))
+	e.TTSTMeanMS, e.TTSTP50MS, e.TTSTP99MS = digest(sorted(good, (*sample).ttst, inside, several))
+	e.E2EMeanMS, e.E2EP50MS, e.E2EP99MS = digest(sorted(good, (*sample).e2e, inside, seen))
+	e.ITLMeanMS, e.ITLP50MS, e.ITLP99MS = digest(sorted(good, (*sample).itl, inside, many))
 	if s.gaps.TotalCount() > 0 {
 		e.GapP50MS = float64(s.gaps.ValueAtQuantile(50)) / nsPerMS
 		e.GapP99MS = float64(s.gaps.ValueAtQuantile(99)) / nsPerMS

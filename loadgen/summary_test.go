@@ -34,7 +34,7 @@ func TestPooledPercentile(t *testing.T) {
 		}
 		s = append(s, sample{outcome: OK, phase: measured, marks: marks{sent: 1, first: 1 + d, last: 1 + d, end: 1 + d}, tokens: stream.Tokens{Completion: 1}})
 	}
-	e := estimate(s, newShard())
+	e := estimate(s, newShard(), (*sample).ok)
 	if e.TTFTP99MS != 10 || e.TTFTMaxMS != 1000 || e.TTFTP50MS != 10 || e.TTFTP99LowMS != 10 || e.TTFTP99HighMS != 1000 || e.ITLP50MS != 0 {
 		t.Errorf("%+v", e)
 	}
@@ -242,7 +242,7 @@ func TestOddities(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if e := estimate([]sample{fine, blind}, newShard()); e.Requests != 2 || e.TTFTP50MS != 100 {
+	if e := estimate([]sample{fine, blind}, newShard(), (*sample).ok); e.Requests != 2 || e.TTFTP50MS != 100 {
 		t.Errorf("%+v", e)
 	}
 }

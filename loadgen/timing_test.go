@@ -232,7 +232,7 @@ func TestHealthOfNothing(t *testing.T) {
 	if h != (Health{}) {
 		t.Errorf("%+v", h)
 	}
-	told := estimate([]sample{{outcome: OK, tokens: stream.Tokens{Completion: 1}, marks: marks{sent: 1, first: 2, visible: 2, last: 2, end: 3}}}, newShard())
+	told := estimate([]sample{{outcome: OK, tokens: stream.Tokens{Completion: 1}, marks: marks{sent: 1, first: 2, visible: 2, last: 2, end: 3}}}, newShard(), (*sample).ok)
 	if told.TTSTP50MS != 0 || told.ITLP50MS != 0 || told.TTFOP50MS != told.TTFTP50MS {
 		t.Errorf("one token: %+v", told)
 	}
