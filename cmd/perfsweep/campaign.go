@@ -198,6 +198,7 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 		if w := guard.before(cfg.Concurrency); w != "" {
 			c.say("note: %s", w)
 		}
+		defer leanHeap(&cfg)()
 		r, err := loadgen.Run(ctx, cfg)
 		if err == nil {
 			err = gone(r)
