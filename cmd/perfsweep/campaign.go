@@ -129,6 +129,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 		return curve, sweep.Decision{}, fmt.Errorf("workload %s: %w", spec.Name, err)
 	}
 	c.say("target %s  model %s  %s  effort %s  workload %s", t.public, pre.Model, plural(t.gpus, "GPU"), c.plan.Effort, spec)
+	if !t.simulated { // a simulator in this process makes garbage of its own
+		defer leanHeap()()
+	}
 	run := &sweep.Campaign{Curve: curve, Journal: journal.j, Measure: c.measurer(cfg, t.gpus, pre), Notify: c.notify(t.gpus)}
 	d, err := run.Run(ctx)
 	return run.Curve, d, err
@@ -198,7 +201,6 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 		if w := guard.before(cfg.Concurrency); w != "" {
 			c.say("note: %s", w)
 		}
-		defer leanHeap(&cfg)()
 		r, err := loadgen.Run(ctx, cfg)
 		if err == nil {
 			err = gone(r)

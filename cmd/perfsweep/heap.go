@@ -3,8 +3,6 @@ package main
 import (
 	"os"
 	"runtime/debug"
-
-	"github.com/perfsweep/perfsweep/loadgen"
 )
 
 // loadGCPercent is GOGC while a load runs. Streams keep their memory and
@@ -13,9 +11,9 @@ import (
 const loadGCPercent = 25
 
 // leanHeap keeps the heap small until its result is called, unless the user has
-// set GOGC. A simulator in this process is left as it is: its garbage is its own.
-func leanHeap(cfg *loadgen.Config) (restore func()) {
-	if cfg.Dial != nil || os.Getenv("GOGC") != "" {
+// set GOGC.
+func leanHeap() (restore func()) {
+	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
 	before := debug.SetGCPercent(loadGCPercent)

@@ -204,7 +204,7 @@ func (a *app) profile(ctx context.Context, o *aiperf.Options, pre loadgen.Prefli
 	if o.UI != "none" && !a.quiet {
 		cfg.Progress = a.profileProgress()
 	}
-	defer leanHeap(&cfg)()
+	defer leanHeap()()
 	run.Result, err = loadgen.Run(within, cfg)
 	if err != nil && within.Err() == nil {
 		return run, nil, fmt.Errorf("profiling %s: %w", o.URL, err)
