@@ -65,7 +65,7 @@ func TestAIPerfRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	c, err := AIPerfSummary("r.json", f, 2)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestAIPerfOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	p, err := aiperfPoint("golden.json", f)
 	if err != nil || p.concurrency != 4 || !(p.tokPerSec > 0) || !(p.p50 > 0) || p.p99 < p.p50 {
 		t.Errorf("%+v, %v", p, err)
