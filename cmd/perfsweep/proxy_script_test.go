@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"log"
 	"net/http"
@@ -27,6 +28,7 @@ func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	to, err := url.Parse(behind)
 	ts.Check(err)
 	s := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
+		readAhead(ts, r)
 		if _, password, _ := (&http.Request{Header: http.Header{"Authorization": r.In.Header["Proxy-Authorization"]}}).BasicAuth(); password == "hunter2" {
 			r.SetURL(to) // without the password it leads nowhere
 		}
@@ -36,4 +38,13 @@ func proxy(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	at.User = url.UserPassword("user", "hunter2")
 	ts.Setenv("HTTP_PROXY", at.String())
+}
+
+// readAhead takes the whole body before it is passed on: an answer that begins
+// before the proxy has met the end of the body makes net/http close that body,
+// and the connection behind it with it.
+func readAhead(ts *testscript.TestScript, r *httputil.ProxyRequest) {
+	body, err := io.ReadAll(r.In.Body)
+	ts.Check(err)
+	r.Out.Body = io.NopCloser(bytes.NewReader(body))
 }
