@@ -22,12 +22,6 @@ type compareFlags struct {
 	gpus, gpusB int
 }
 
-// defaultChange is what matters where nothing else is asked for: knee.md §11
-// alarms from 3 % of throughput; TTFT p99 is three times as noisy.
-func defaultChange() compare.Options {
-	return compare.Options{Confidence: 0.95, Throughput: 0.03, TTFT: 0.10}
-}
-
 func (f *compareFlags) options() (compare.Options, error) {
 	for _, v := range []struct {
 		flag     string
