@@ -45,7 +45,7 @@ func newTransport(l *link, run *clock, stats *netStats, connectTimeout time.Dura
 		DisableKeepAlives:      l.once,
 		DisableCompression:     true,
 		TLSHandshakeTimeout:    loadConnectTimeout,
-		TLSClientConfig:        l.tls,
+		TLSClientConfig:        l.tls.Clone(), // net/http writes the protocols that it speaks into it
 		Proxy:                  l.proxy,
 		MaxResponseHeaderBytes: maxHead,
 		ReadBufferSize:         connBuffer,
