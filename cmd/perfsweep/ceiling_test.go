@@ -45,7 +45,9 @@ func TestCeilingIsKept(t *testing.T) {
 	otherVersion.Version += "-other"
 	otherCPUs.CPUs++
 	none.Ceiling = nil
-	for _, r := range []selftest.Result{otherVersion, otherCPUs, none, found(0, false), found(-1, false)} {
+	busy := found(1, false)
+	busy.OthersCPUShare = .11
+	for _, r := range []selftest.Result{otherVersion, otherCPUs, none, busy, found(0, false), found(-1, false)} {
 		if _, err := keepCeiling(r); err != nil {
 			t.Fatal(err)
 		}

@@ -32,7 +32,8 @@ rate of chunks that is read with a lag p99 below 1 ms (arrival in this program
 minus the kernel's receive time), the error of TTFT against the server's own
 times, whether concurrency is exact as the server sees it, chunks a CPU-second
 and memory a stream. Later sweeps, calibrations and checks by this version on
-this machine warn before they ask for more than the ceiling found here.
+this machine warn before they ask for more than the ceiling found here; it is
+kept only where others used no more than a tenth of the CPU meanwhile.
 
 With --itl one load is held instead: --streams streams, a chunk each --itl, for
 --duration; nothing is kept of it.
@@ -122,6 +123,10 @@ func (a *app) runSelftest(ctx context.Context, cmd selftest.Command, f *selftest
 	}
 	if r.Ceiling == nil {
 		return verdict{exitInconclusive}
+	}
+	if !r.Quiet() {
+		a.say("note: the ceiling is not kept for later sweeps: others used the machine")
+		return nil
 	}
 	if path, err := keepCeiling(r); err != nil {
 		a.say("note: the ceiling is not kept for later sweeps: %v", err)

@@ -126,7 +126,7 @@ func holdPart(ctx context.Context, b *bench) ([]row, error) {
 	}
 	bound := "not client-bound"
 	if len(h.ClientBound) > 0 {
-		bound = "client-bound: " + strings.Join(h.ClientBound, ", ")
+		bound = strings.Join(h.ClientBound, ", ")
 	}
 	exact := row{name: fmt.Sprintf("%d streams held", h.Streams), target: "exact, none failed", measured: fmt.Sprintf("%d in flight at most, %.1f on average; %d failed", h.InFlightMax, h.InFlight, h.Failed)}
 	good := 0.

@@ -62,7 +62,7 @@ func PointText(w io.Writer, m selftest.Measured) error {
 		p.line("not client-bound")
 	}
 	for _, s := range m.ClientBound {
-		p.line("client-bound: %s", s)
+		p.line("%s", s)
 	}
 	return p.err
 }

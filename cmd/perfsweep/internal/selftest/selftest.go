@@ -40,10 +40,17 @@ type Result struct {
 	Held *Measured `json:"held,omitempty"`
 	// BytesAStream is what each further stream adds to the memory in use.
 	BytesAStream float64 `json:"bytes_per_stream,omitempty"`
+	// OthersCPUShare is the largest share of the machine's CPU that went to
+	// neither the generator nor its server during a point.
+	OthersCPUShare float64 `json:"others_cpu_share,omitempty"`
 	// Points are all that was measured, in order.
 	Points   []Measured `json:"points"`
 	Warnings []string   `json:"warnings,omitempty"`
 }
+
+// Quiet reports that others left the machine to the selftest, so that its
+// ceiling is the machine's and not that of a busy moment.
+func (r Result) Quiet() bool { return r.OthersCPUShare <= othersShare }
 
 // Ceiling is the largest rate that was read with a lag p99 below 1 ms and
 // without failing the run gate on the generator.
@@ -220,12 +227,11 @@ func (t *tester) held(ctx context.Context) error {
 
 // doubts says what a reader must know to believe the numbers.
 func (t *tester) doubts() {
-	worst := 0.
 	for _, m := range t.r.Points {
-		worst = max(worst, m.OthersCPUShare)
+		t.r.OthersCPUShare = max(t.r.OthersCPUShare, m.OthersCPUShare)
 	}
-	if worst > othersShare {
-		t.warn("others used up to %.0f %% of the machine's CPU meanwhile: the ceiling is that of what was left; repeat it on a quiet machine", 100*worst)
+	if !t.r.Quiet() {
+		t.warn("others used up to %.0f %% of the machine's CPU meanwhile: the ceiling is that of what was left; repeat it on a quiet machine", 100*t.r.OthersCPUShare)
 	}
 	if t.r.Ceiling == nil {
 		t.warn("no rate was read with a lag p99 below %d ms: this machine has no ceiling to hold a sweep against", maxLagMS)
