@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/knee/kneetest"
@@ -28,12 +27,7 @@ type suite struct {
 
 func newSuite(t *testing.T) suite {
 	t.Helper()
-	a, err := kneetest.NewAcceptance(fullAcceptance, os.Getenv(kneetest.SeedsVar), knownMisses())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("seeds %v", a.Seeds)
-	return suite{a, t}
+	return suite{kneetest.Begin(t, fullAcceptance, knownMisses()), t}
 }
 
 // count asks the same of every seed and counts the answers that are yes;

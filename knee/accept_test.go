@@ -4,7 +4,6 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
@@ -22,35 +21,20 @@ type suite struct {
 
 func newSuite(t *testing.T) suite {
 	t.Helper()
-	a, err := kneetest.NewAcceptance(fullAcceptance, os.Getenv(kneetest.SeedsVar), misses())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := suite{a, t, acceptTrials}
+	s := suite{kneetest.Begin(t, fullAcceptance, misses()), t, acceptTrials}
 	if testing.Short() {
 		s.trials = min(s.trials, 10)
 	}
-	t.Logf("seeds %v", s.Seeds)
 	return s
 }
 
 // on asks the same of every seed.
-func (s suite) on(f func(seed uint64) score) []score {
-	out := make([]score, len(s.Seeds))
-	for i, seed := range s.Seeds {
-		out[i] = f(seed)
-	}
-	return out
-}
+func (s suite) on(f func(seed uint64) score) []score { return kneetest.Each(s.Seeds, f) }
 
 // shares claims a share of the trials.
 func (s suite) shares(row, what string, b kneetest.Bound, target float64, seeds []score, share func(score) kneetest.Share) {
 	s.t.Helper()
-	each := make([]kneetest.Share, len(seeds))
-	for i, o := range seeds {
-		each[i] = share(o)
-	}
-	s.Judge(s.t, kneetest.Shares(row, what, b, target, each))
+	s.Judge(s.t, kneetest.Shares(row, what, b, target, kneetest.Each(seeds, share)))
 }
 
 // figures claims the median of a figure.

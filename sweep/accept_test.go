@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -125,30 +124,17 @@ type suite struct {
 
 func newSuite(t *testing.T) suite {
 	t.Helper()
-	a, err := kneetest.NewAcceptance(fullAcceptance, os.Getenv(kneetest.SeedsVar), misses())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("seeds %v", a.Seeds)
-	return suite{a, t, acceptTrials}
+	return suite{kneetest.Begin(t, fullAcceptance, misses()), t, acceptTrials}
 }
 
 func (s suite) on(c sweeping, trials int) []outcome {
 	s.t.Helper()
-	out := make([]outcome, len(s.Seeds))
-	for i, seed := range s.Seeds {
-		out[i] = c.sweeps(s.t, seed, trials)
-	}
-	return out
+	return kneetest.Each(s.Seeds, func(seed uint64) outcome { return c.sweeps(s.t, seed, trials) })
 }
 
 func (s suite) shares(row, what string, b kneetest.Bound, target float64, seeds []outcome, of func(outcome) kneetest.Share) {
 	s.t.Helper()
-	each := make([]kneetest.Share, len(seeds))
-	for i, o := range seeds {
-		each[i] = of(o)
-	}
-	s.Judge(s.t, kneetest.Shares(row, what, b, target, each))
+	s.Judge(s.t, kneetest.Shares(row, what, b, target, kneetest.Each(seeds, of)))
 }
 
 func pooled(families ...[]outcome) []outcome {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,6 +136,30 @@ type TB interface {
 	Attr(key, value string)
 	Logf(format string, args ...any)
 	Errorf(format string, args ...any)
+}
+
+// Begin is the acceptance of one test, on the seeds that the environment gives
+// a full one. It tells them.
+func Begin(t interface {
+	TB
+	Fatal(args ...any)
+}, full bool, misses map[string]Miss) Acceptance {
+	t.Helper()
+	a, err := NewAcceptance(full, os.Getenv(SeedsVar), misses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("seeds %v", a.Seeds)
+	return a
+}
+
+// Each asks the same of every seed, or of what came of every seed.
+func Each[A, B any](seeds []A, f func(A) B) []B {
+	out := make([]B, len(seeds))
+	for i, s := range seeds {
+		out[i] = f(s)
+	}
+	return out
 }
 
 // RowAttr is the test attribute that carries a row to the table.
