@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/selftest"
+	"github.com/perfsweep/perfsweep/recipes"
 )
 
 // ceilingFile is the place of this machine's ceiling: a home may be shared by
@@ -41,19 +42,7 @@ func keepCeiling(r selftest.Result) (string, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", fmt.Errorf("making the cache folder: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".selftest-*")
-	if err != nil {
-		return "", fmt.Errorf("writing the selftest: %w", err)
-	}
-	defer func() { _ = os.Remove(f.Name()) }() // gone already when all went well
-	if _, err := f.Write(append(text, '\n')); err != nil {
-		_ = f.Close() // the write has failed already
-		return "", fmt.Errorf("writing the selftest: %w", err)
-	}
-	if err := f.Close(); err != nil {
-		return "", fmt.Errorf("writing the selftest: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := recipes.WriteFile(path, append(text, '\n')); err != nil {
 		return "", fmt.Errorf("keeping the selftest: %w", err)
 	}
 	return path, nil
@@ -69,8 +58,8 @@ func knownCeiling() *selftest.Result {
 	if err != nil {
 		return nil
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxCeilingFile {
+	info, err := regularFile(path)
+	if err != nil || info.Size() > maxCeilingFile {
 		return nil
 	}
 	text, err := os.ReadFile(path)
