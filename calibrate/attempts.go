@@ -5,16 +5,21 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
-// reading is what one gate run read, whole-run estimators only.
+// reading is what one gate run read, whole-run estimators only, and where and
+// when its attempt was made.
 type reading struct {
 	tokPerSecPerGPU float64
 	ttftP50MS       float64
 	ttftP99MS       float64
+	window          int
+	deployment      string
+	began, ended    time.Time
 }
 
 // attempts sums up the confirmation or check attempts at one concurrency: a
@@ -26,6 +31,8 @@ type attempts struct {
 	valid []reading
 	// gates counts attempts that failed, by run gate.
 	gates map[string]int
+	// made counts the attempts of each window.
+	made map[int]int
 	// shortP99 counts valid attempts whose TTFT p99 rests on too few requests.
 	shortP99 int
 }
@@ -43,7 +50,7 @@ const (
 // journal order as the planner makes them: a steady run belongs to the gate run
 // before it, and an attempt whose gate run is INVALID ends there.
 func attemptsAt(c sweep.Curve, n int, purpose sweep.Purpose) attempts {
-	a := attempts{gates: map[string]int{}}
+	a := attempts{gates: map[string]int{}, made: map[int]int{}}
 	var pair []sweep.Run
 	flush := func() {
 		if len(pair) > 0 {
@@ -70,6 +77,7 @@ func attemptsAt(c sweep.Curve, n int, purpose sweep.Purpose) attempts {
 // add classes one attempt.
 func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	a.total++
+	a.made[max(pair[0].Window, 1)]++
 	failed := map[string]bool{}
 	for _, r := range pair {
 		for _, v := range r.Violations {
@@ -83,7 +91,10 @@ func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	var read reading
 	if first.Step.Kind == loadgen.Gate && f.GPUs > 0 {
 		w := first.Result.WholeRun
-		read = reading{w.OutputTokPerSec / float64(f.GPUs), w.TTFTP50MS, w.TTFTP99MS}
+		read = reading{
+			w.OutputTokPerSec / float64(f.GPUs), w.TTFTP50MS, w.TTFTP99MS,
+			max(first.Window, 1), first.Deployment, first.Started, pair[len(pair)-1].Result.Ended,
+		}
 	}
 	complete := first.Step.Kind == loadgen.Gate && len(pair) == 2
 	switch {

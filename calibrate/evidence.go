@@ -44,7 +44,7 @@ func gather(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, p Policy) *evi
 	if pt.ConcurrencyPerGPU > 0 {
 		e.attempts = attemptsAt(c, pt.ConcurrencyPerGPU, sweep.Confirm)
 	}
-	e.limits, e.limitsErr = FloorLimits([][]float64{e.attempts.throughputs()})
+	e.limits, e.limitsErr = FloorLimits(e.attempts.byDeployment())
 	if e.attempts.shortP99 == 0 {
 		e.ceilingMS = ceiling(e.attempts.p99s())
 	}

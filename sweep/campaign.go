@@ -13,6 +13,8 @@ import (
 type Campaign struct {
 	Curve   Curve
 	Journal *Journal // nil = in memory only
+	// Deployment is what is measured now, in the plan's window; "" = not stated.
+	Deployment string
 	// Measure makes one run.
 	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
 	// Notify, when set, hears of every step before and after it is run.
@@ -85,6 +87,7 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	r.Warnings = append(r.Warnings, NotJudged(r, spec, usual)...)
 	run := Run{
 		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
+		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment,
 		Violations: Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS),
 	}
 	if c.Journal != nil {

@@ -7,8 +7,12 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
-// Points are the valid steady runs of a curve as the estimator wants them.
-func (c Curve) Points() []knee.Run { return points(c.Runs, c.Fingerprint.GPUs, c.Plan.Effort) }
+// Points are the valid steady runs of a curve as the estimator wants them. They
+// are those of the first window: a level measured on two deployments would be
+// held against neighbours measured on one.
+func (c Curve) Points() []knee.Run {
+	return points(inWindow(c.Runs, 1), c.Fingerprint.GPUs, c.Plan.Effort)
+}
 
 // Fit is knee.Find over Points.
 func (c Curve) Fit() knee.Fit {

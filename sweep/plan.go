@@ -21,6 +21,10 @@ type Plan struct {
 	Point int `json:"point,omitempty"`
 	// Confirm adds the confirmation at the operating point.
 	Confirm bool `json:"confirm"`
+	// Window, from 2, confirms the point of the first window again, later or on
+	// another deployment, and measures nothing else. It is that of one command
+	// and no part of the campaign.
+	Window int `json:"window,omitempty"`
 	// Check re-measures Point only: 3 valid attempts of at most 5.
 	Check bool `json:"check,omitempty"`
 	// MinWatch keeps a check watching until its runs have lasted this long in
@@ -45,6 +49,7 @@ const (
 	defaultMaxRuns = 40
 	maxRunsBound   = 10_000
 	maxRepeats     = 20
+	maxWindow      = 100
 )
 
 // DefaultUpperEnd is where an adaptive sweep ends, per GPU, when nothing is
@@ -113,6 +118,10 @@ func (p Plan) validatePoint() error {
 		return fmt.Errorf("a check needs the concurrency per GPU to check")
 	case p.Check && p.Confirm:
 		return fmt.Errorf("a check has no confirmation; ask for one of the two")
+	case p.Window < 0 || p.Window > maxWindow:
+		return fmt.Errorf("window %d is outside 1..%d", p.Window, maxWindow)
+	case p.Window > 1 && !p.Confirm:
+		return fmt.Errorf("window %d confirms a point, and nothing is to be confirmed", p.Window)
 	case p.Point > 0 && len(p.Levels) > 0:
 		return fmt.Errorf("levels and a point exclude each other: a point is proved against its half and the next ladder value only")
 	case p.Point > 0 && !p.Check && p.Point < 2:

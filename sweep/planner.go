@@ -33,6 +33,8 @@ func (t *tape) decide() Decision {
 	p := t.plan
 	var d Decision
 	switch {
+	case p.Window > 1:
+		d = t.confirmAgain()
 	case p.Check:
 		d = t.check()
 	case p.Point > 0:

@@ -20,8 +20,10 @@ const (
 type tally struct {
 	made, valid, stalled int
 	watched              time.Duration
-	// before is 1 where the endpoint already stood still before any load.
+	// before is 1 where the endpoint already stood still before any load, and
+	// earlier counts the attempts that stalled in earlier windows.
 	before  int
+	earlier int
 	invalid []Run
 }
 
@@ -31,6 +33,7 @@ type tally struct {
 // ends the attempts: what stalls twice is no accident. An attempt whose gate run
 // is INVALID ends there.
 func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) (a tally, ok bool) {
+	a.earlier = t.stalls
 	if watch > 0 {
 		a.before = 1
 	}
@@ -64,7 +67,9 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 	return a, true
 }
 
-func (a tally) unstable() bool { return a.stalled > 0 && a.stalled+a.before > MaxStalls }
+func (a tally) unstable() bool {
+	return a.stalled > 0 && a.stalled+a.before+a.earlier > MaxStalls
+}
 
 // stalled reports whether the run failed the stall gate.
 func (r Run) stalled() bool {
@@ -81,6 +86,8 @@ func (a tally) verdict(n, want int) string {
 	switch {
 	case a.unstable() && a.before > 0:
 		return fmt.Sprintf("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
+	case a.unstable() && a.earlier > 0:
+		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled, after %d in earlier windows", a.stalled, a.made, n, a.earlier)
 	case a.unstable():
 		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
 	case a.valid < want:

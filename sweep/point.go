@@ -33,6 +33,7 @@ const margin = 0.8
 
 // ChoosePoint applies O-1 to O-4 to a fit.
 func ChoosePoint(p Plan, fit knee.Fit, runs []Run) OperatingPoint {
+	runs = inWindow(runs, 1)
 	v := viewOf(runs)
 	switch {
 	case p.Check:

@@ -36,6 +36,10 @@ type tape struct {
 	ended string
 	// failed says why the campaign cannot go on.
 	failed string
+	// first is the last word of the first window, where a later one is planned,
+	// and stalls the number of attempts that stalled before this window.
+	first  Decision
+	stalls int
 }
 
 type slot struct {
@@ -45,7 +49,10 @@ type slot struct {
 
 func newTape(p Plan, runs []Run, find fitter) *tape {
 	t := &tape{plan: p, find: find, gpus: gpusOf(runs), pool: map[slot][]Run{}, view: newView()}
-	for _, r := range runs {
+	if p.Window > 1 {
+		t.follow(runs)
+	}
+	for _, r := range inWindow(runs, max(p.Window, 1)) {
 		k := slot{r.Step.ConcurrencyPerGPU, r.Step.Kind}
 		t.pool[k] = append(t.pool[k], r)
 	}

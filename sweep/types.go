@@ -78,8 +78,13 @@ type Step struct {
 // Run is one journal entry: a step, what it measured, and which run gates it
 // failed. A run with violations is INVALID: kept, never used, never "slow".
 type Run struct {
-	Seq        int            `json:"seq"` // from 1, in the order of the journal
-	Step       Step           `json:"step"`
+	Seq  int  `json:"seq"` // from 1, in the order of the journal
+	Step Step `json:"step"`
+	// Window numbers the windows of a campaign from 1; lines written before
+	// windows were recorded have none, and belong to the first. Deployment is
+	// what was measured in it, where it was stated.
+	Window     int            `json:"window,omitempty"`
+	Deployment string         `json:"deployment_id,omitempty"`
 	Started    time.Time      `json:"started"`
 	Result     loadgen.Result `json:"result"`
 	Violations []Violation    `json:"violations,omitempty"`
