@@ -124,6 +124,7 @@ func (j *judgement) reading(p Proposal) string {
 		"over %d gate runs of %d attempts; throughput max/min %.3f, TTFT p99 %s to %s ms.",
 		j.op(), j.op()*j.curve.Fingerprint.GPUs, num(p.TokPerSecPerGPU), num(p.TTFTP99MS), len(a.valid), a.total,
 		ratio(x), num(slices.Min(a.p99s())), num(slices.Max(a.p99s())))
+	s += a.windowNote()
 	if p.InvalidRuns > 0 {
 		s += fmt.Sprintf(" %d of %d runs of the campaign were INVALID and not used.", p.InvalidRuns, len(j.curve.Runs))
 	}

@@ -16,7 +16,6 @@ const (
 	offCurve      = 0.15 // distance from the fitted curve that C4 allows
 	tailPerOctave = 3.0  // growth of TTFT p99 an octave that C5 allows
 	maxSW         = 0.08 // within-deployment sd that C8 allows
-	maxAttempts   = 8    // attempts in which C8 wants its valid runs
 )
 
 // checkAll judges C1 to C11 in order.
@@ -49,7 +48,7 @@ func result(g GateResult) GateResult {
 func (e *evidence) c1() GateResult {
 	g := GateResult{ID: "C1", Name: "gate-run throughput is of one cluster", State: Unmet,
 		Remedy: "the environment is not steady: look for stalled workers, then calibrate again"}
-	x := e.attempts.throughputs()
+	x := e.attempts.in(1).throughputs()
 	gap, threshold, split := splitGap(x, e.noise())
 	g.Threshold = fmt.Sprintf("no gap above %s between neighbouring runs", percentGap(threshold))
 	if len(x) < 2 {
@@ -65,7 +64,8 @@ func (e *evidence) c2() GateResult {
 	g := GateResult{ID: "C2", Name: "gate-run TTFT p99 is of one cluster", State: Unmet,
 		Threshold: "no gap above x3, and max/min at most 2 unless TTFT p50 (within x2) and throughput (C1) stay together",
 		Remedy:    "a worker backs up in some runs, or the point lies too near the knee: calibrate again, or prove a lower concurrency"}
-	p99 := e.attempts.p99s()
+	first := e.attempts.in(1)
+	p99 := first.p99s()
 	switch {
 	case len(p99) < 2:
 		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(p99)), true
@@ -75,8 +75,8 @@ func (e *evidence) c2() GateResult {
 		g.Remedy = "the protocol's requests do not fit the time limit; the deployment is too slow for this gate"
 		return g
 	}
-	_, _, split := splitGap(e.attempts.throughputs(), e.noise())
-	p50 := e.attempts.p50s()
+	_, _, split := splitGap(first.throughputs(), e.noise())
+	p50 := first.p50s()
 	g.Observed = fmt.Sprintf("largest gap x%.2f, max/min %.2f, TTFT p50 max/min %.2f", math.Exp(knee.MaxGap(p99)), ratio(p99), ratio(p50))
 	g.State = state(!tailApart(p99, p50, split))
 	return result(g)

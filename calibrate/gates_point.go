@@ -7,8 +7,8 @@ import (
 )
 
 // external judges a gate on evidence from outside the campaign, which this
-// version cannot read: unmet, or waived for a simulated target that has
-// neither an outside nor a second window.
+// version cannot read: unmet, or waived for a simulated target, which has no
+// outside.
 func (e *evidence) external(id, name, observed, threshold, remedy string) GateResult {
 	g := GateResult{ID: id, Name: name, State: Unmet, Observed: observed, Threshold: threshold, Remedy: remedy}
 	if e.curve.Fingerprint.Simulated && e.policy.AllowSimulated {
@@ -17,18 +17,9 @@ func (e *evidence) external(id, name, observed, threshold, remedy string) GateRe
 	return g
 }
 
-func (e *evidence) c6() GateResult {
-	threshold := "C1 and C2 hold pooled over two deployments, or two windows 30 minutes apart"
-	if e.policy.Profile == Regression {
-		threshold = "C1 and C2 hold pooled over two deployments, or two windows 6 hours apart"
-	}
-	return e.external("C6", "second window", "one window", threshold,
-		"this version measures one window; an environment that varies over hours would not be seen")
-}
-
 func (e *evidence) c8() GateResult {
 	g := GateResult{ID: "C8", Name: "enough steady gate runs", State: Unmet,
-		Threshold: fmt.Sprintf("%d or more valid of at most %d attempts, within-deployment sd of ln X at most %.2f", minRunsToWrite, maxAttempts, maxSW)}
+		Threshold: fmt.Sprintf("%d or more valid of at most %s attempts, within-deployment sd of ln X at most %.2f", minRunsToWrite, e.attempts.allowance(), maxSW)}
 	a := e.attempts
 	g.Observed = fmt.Sprintf("%d valid of %d attempts", len(a.valid), a.total)
 	if len(a.gates) > 0 {
@@ -43,7 +34,7 @@ func (e *evidence) c8() GateResult {
 		if a.total > len(a.valid) {
 			g.Remedy = "mend what makes runs invalid, then calibrate again in a new journal"
 		}
-	case a.total > maxAttempts:
+	case a.tooMany():
 		g.Remedy = "the valid runs were picked from too many attempts: calibrate again in a new journal"
 	case e.limitsErr != nil || !(e.limits.SWRaw <= maxSW):
 		g.Remedy = "runs of the same point differ too much for a floor: quieten the environment, then calibrate again"

@@ -41,6 +41,7 @@ func outcomes() []rule {
 		{OutcomeInvalid, (*judgement).invalidAttempts},
 		{OutcomeProvisional, (*judgement).unconfirmed},
 		{OutcomeUnstable, unmet("C1", "C2", "C3", "C8")},
+		{OutcomeUnstable, (*judgement).windowsApart},
 		{OutcomeDegraded, unmet("C4", "C5", "C9")},
 		{OutcomeProvisional, (*judgement).missingData},
 		{OutcomeDegraded, func(j *judgement) string { return j.inseparable }},

@@ -1,0 +1,234 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// How far apart two windows of one deployment must be (C6): a regression floor
+// is held against this very deployment, at whatever hour.
+const (
+	windowGap           = 30 * time.Minute
+	windowGapRegression = 6 * time.Hour
+)
+
+// in keeps the valid attempts of one window.
+func (a attempts) in(window int) attempts {
+	a.valid = slices.DeleteFunc(slices.Clone(a.valid), func(r reading) bool { return r.window != window })
+	return a
+}
+
+// byDeployment groups the throughputs. A window that does not state its
+// deployment counts as measured on the first one: what may be the same must not
+// count twice.
+func (a attempts) byDeployment() [][]float64 {
+	at := map[string]int{}
+	var out [][]float64
+	for _, r := range a.valid {
+		i, known := at[r.deployment]
+		switch {
+		case known:
+		case r.deployment == "" && len(out) > 0:
+			i = 0
+		default:
+			i = len(out)
+			at[r.deployment] = i
+			out = append(out, nil)
+		}
+		out[i] = append(out[i], r.tokPerSecPerGPU)
+	}
+	return out
+}
+
+// tooMany reports whether a window made more attempts than the planner allows:
+// its valid runs were picked.
+func (a attempts) tooMany() bool {
+	for w, made := range a.made {
+		if _, tries := sweep.WindowAttempts(w); made > tries {
+			return true
+		}
+	}
+	return false
+}
+
+// allowance names the attempts that the windows may make.
+func (a attempts) allowance() string {
+	_, first := sweep.WindowAttempts(1)
+	s := fmt.Sprint(first)
+	for w := range a.made {
+		if w > 1 {
+			_, more := sweep.WindowAttempts(2)
+			return s + fmt.Sprintf(" (%d in a further window)", more)
+		}
+	}
+	return s
+}
+
+// window is what one window's valid attempts tell of it.
+type window struct {
+	number, valid int
+	deployment    string
+	began, ended  time.Time
+}
+
+func (a attempts) windows() []window {
+	var out []window
+	for _, r := range a.valid {
+		if n := len(out); n == 0 || out[n-1].number != r.window {
+			out = append(out, window{number: r.window, deployment: r.deployment, began: r.began})
+		}
+		last := &out[len(out)-1]
+		last.valid++
+		last.ended = r.ended
+	}
+	return out
+}
+
+// whole reports whether the window has the valid attempts that it needs.
+func (w window) whole() bool {
+	want, _ := sweep.WindowAttempts(w.number)
+	return w.valid >= want
+}
+
+// separate reports whether two windows saw different deployments, both stated,
+// or times that are far enough apart, and says what they are.
+func separate(a, b window, gap time.Duration) (ok bool, what string) {
+	if a.deployment != "" && b.deployment != "" && a.deployment != b.deployment {
+		return true, fmt.Sprintf("deployments %s and %s", printable(a.deployment), printable(b.deployment))
+	}
+	if a.ended.IsZero() || b.began.IsZero() {
+		return false, "at unknown times"
+	}
+	apart := b.began.Sub(a.ended)
+	return apart >= gap, fmt.Sprintf("%s apart on one deployment", apart.Round(time.Second))
+}
+
+// secondWindow looks for two whole windows that are separate.
+func (e *evidence) secondWindow() (ok bool, observed string) {
+	all := e.attempts.windows()
+	if len(all) < 2 {
+		return false, "one window"
+	}
+	var seen []string
+	for i, b := range all {
+		if !b.whole() {
+			want, _ := sweep.WindowAttempts(b.number)
+			seen = append(seen, fmt.Sprintf("window %d has %d of %d valid attempts", b.number, b.valid, want))
+			continue
+		}
+		for _, a := range all[:i] {
+			if !a.whole() {
+				continue
+			}
+			apart, what := separate(a, b, e.windowGap())
+			what = fmt.Sprintf("windows %d and %d: %s", a.number, b.number, what)
+			if apart {
+				return true, what
+			}
+			seen = append(seen, what)
+		}
+	}
+	return false, strings.Join(seen, "; ")
+}
+
+func (e *evidence) windowGap() time.Duration {
+	if e.policy.Profile == Regression {
+		return windowGapRegression
+	}
+	return windowGap
+}
+
+// pooled applies C1 and C2 to the runs of all windows together.
+func (e *evidence) pooled() (observed string, apart bool) {
+	x, p99, p50 := e.attempts.throughputs(), e.attempts.p99s(), e.attempts.p50s()
+	gap, threshold, split := splitGap(x, e.noise())
+	observed = fmt.Sprintf("pooled over %d gate runs the largest gap is %s (allowed %s), TTFT p99 gap x%.2f and max/min %.2f",
+		len(x), percentGap(gap), percentGap(threshold), math.Exp(knee.MaxGap(p99)), ratio(p99))
+	return observed, split || tailApart(p99, p50, split)
+}
+
+// c6: an environment that varies over hours looks steady for one.
+func (e *evidence) c6() GateResult {
+	g := GateResult{ID: "C6", Name: "second window", State: Unmet,
+		Threshold: fmt.Sprintf("C1 and C2 hold pooled over two deployments, or over two windows %s apart", hours(e.windowGap()))}
+	ok, seen := e.secondWindow()
+	g.Observed = seen
+	if len(e.attempts.windows()) > 1 {
+		observed, apart := e.pooled()
+		g.Observed += "; " + observed
+		if apart {
+			g.Remedy = "the environment changes between windows: find out what differs, then calibrate again in a new journal"
+			return g
+		}
+	}
+	if ok {
+		g.State = Met
+		return g
+	}
+	g.noData = len(e.attempts.valid) == 0
+	g.Remedy = fmt.Sprintf("calibrate again with this --journal and --window %d, %s later or with --deployment ID on another deployment than the one stated so far; "+
+		"--window-gap %s waits", e.nextWindow(), hours(e.windowGap()), hours(e.windowGap()))
+	if e.curve.Fingerprint.Simulated && e.policy.AllowSimulated {
+		g.State, g.Remedy = Waived, ""
+	}
+	return g
+}
+
+// nextWindow is the window that would help: the last one if it is not whole.
+func (e *evidence) nextWindow() int {
+	last := max(e.curve.Windows(), 1)
+	for _, w := range e.attempts.windows() {
+		if w.number == last && !w.whole() {
+			return last
+		}
+	}
+	return last + 1
+}
+
+// hours spells a whole number of hours or minutes as a flag would have it.
+func hours(d time.Duration) string {
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%dh", d/time.Hour)
+	}
+	return fmt.Sprintf("%dm", d/time.Minute)
+}
+
+// windowsApart is the row of windows that contradict each other: not data that
+// is missing, but an environment seen to change.
+func (j *judgement) windowsApart() string {
+	if len(j.attempts.windows()) < 2 {
+		return ""
+	}
+	if _, apart := j.pooled(); !apart {
+		return ""
+	}
+	for _, g := range j.gates {
+		if g.ID == "C6" {
+			return g.text()
+		}
+	}
+	return ""
+}
+
+// windowNote names the windows of a reading, "" for a single one.
+func (a attempts) windowNote() string {
+	all := a.windows()
+	if len(all) < 2 {
+		return ""
+	}
+	var parts []string
+	for _, w := range all {
+		s := fmt.Sprintf("%d from %s", w.valid, w.began.UTC().Format("2006-01-02 15:04"))
+		if w.deployment != "" {
+			s += " on " + printable(w.deployment)
+		}
+		parts = append(parts, s)
+	}
+	return fmt.Sprintf(" In %d windows: %s UTC.", len(all), strings.Join(parts, ", "))
+}
