@@ -31,6 +31,8 @@ type Config struct {
 	Concurrency int
 	Kind        RunKind
 	Limits      Limits
+	// Objective, when set, asks for Result.Goodput.
+	Objective Objective
 	// Workload makes the requests. Request numbers continue at FirstRequest,
 	// so that successive runs of a campaign do not repeat prompts by accident.
 	Workload     *Workload
@@ -133,6 +135,9 @@ func (c *Config) check() (base string, err error) {
 		return "", badInput("a run needs the name of a model")
 	case c.Workload == nil:
 		return "", badInput("a run needs a workload")
+	}
+	if err := c.Objective.Validate(); err != nil {
+		return "", badInput("%v", err)
 	}
 	if err := c.checkNetwork(base); err != nil {
 		return "", err

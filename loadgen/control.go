@@ -22,6 +22,8 @@ type control struct {
 	streams int
 	limits  Limits
 	clock   *clock
+	// objective is what Result.Goodput is judged by.
+	objective Objective
 
 	state       state
 	started     int    // streams that have sent something
@@ -46,7 +48,7 @@ type control struct {
 
 func newControl(cfg *Config, run *clock) *control {
 	return &control{
-		kind: cfg.Kind, streams: cfg.Concurrency, limits: cfg.Limits, clock: run,
+		kind: cfg.Kind, streams: cfg.Concurrency, limits: cfg.Limits, clock: run, objective: cfg.Objective,
 		barrier: make(chan struct{}), stop: make(chan struct{}),
 	}
 }

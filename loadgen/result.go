@@ -64,6 +64,8 @@ type Result struct {
 	// excluded from it). Both are stored for both kinds.
 	Window   Estimate `json:"window"`
 	WholeRun Estimate `json:"whole_run"`
+	// Goodput is what met Config.Objective, nil where there was none.
+	Goodput *Goodput `json:"goodput,omitempty"`
 	// Capped says that MaxDuration ended the measured part before the minimum
 	// number of requests was reached.
 	Capped bool `json:"capped,omitempty"`

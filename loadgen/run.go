@@ -73,7 +73,9 @@ type campaign struct {
 func (c *campaign) hold(ctx, requests context.Context) {
 	n := c.cfg.Concurrency
 	for range min(n, runtime.GOMAXPROCS(0), maxShards) {
-		c.shards = append(c.shards, newShard())
+		s := newShard()
+		s.objective = c.cfg.Objective
+		c.shards = append(c.shards, s)
 	}
 	c.samples = make([][]sample, n)
 	var streams, watch sync.WaitGroup

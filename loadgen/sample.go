@@ -52,6 +52,9 @@ func (m *marks) ttfo() int64 { return m.visible - m.sent }
 // ttst is the time from the first token-bearing chunk to the second.
 func (m *marks) ttst() int64 { return m.second - m.first }
 
+// hasITL reports whether there is a second token to wait for.
+func (s *sample) hasITL() bool { return s.first != 0 && s.tokens.Completion > 1 }
+
 // itl is the mean time between tokens, of which there are more than one.
 func (s *sample) itl() int64 { return (s.last - s.first) / (s.tokens.Completion - 1) }
 

@@ -1,13 +1,19 @@
 package loadgen
 
-// tokensIn is the number of tokens that arrived inside a span; a bin on its
-// edge counts in proportion.
-func tokensIn(bins []bin, over span) float64 {
+// tokensIn is the number of tokens that arrived inside a span.
+func tokensIn(bins []bin, over span) float64 { return sumIn(bins, over, allTokens) }
+
+func allTokens(b *bin) float64  { return b.tokens }
+func goodTokens(b *bin) float64 { return b.good }
+
+// sumIn adds up what is in the bins of a span; one on its edge counts in
+// proportion.
+func sumIn(bins []bin, over span, value func(*bin) float64) float64 {
 	total := 0.0
 	for i := max(0, over.from/binWidth); i < int64(len(bins)) && i*binWidth < over.to; i++ {
 		a, b := max(over.from, i*binWidth), min(over.to, (i+1)*binWidth)
 		if b > a {
-			total += bins[i].tokens * float64(b-a) / float64(binWidth)
+			total += value(&bins[i]) * float64(b-a) / float64(binWidth)
 		}
 	}
 	return total

@@ -19,6 +19,7 @@ const (
 // bin is what arrived on all streams within one slice of time.
 type bin struct {
 	tokens      float64 // of OK requests, apportioned over their chunks
+	good        float64 // those of them that met the objective
 	first, last int64   // arrivals of any token-bearing chunk; 0 = none
 }
 
@@ -35,6 +36,8 @@ type shard struct {
 	reads   int64
 	kernel  int64
 	odd     notes
+	// objective sorts the tokens of good requests out.
+	objective Objective
 	// lastToken is read by the watch for silence while requests run.
 	lastToken atomic.Int64
 }
@@ -86,13 +89,17 @@ func (s *shard) spread(times []int64, m *sample) {
 		}
 		return
 	}
-	share := 0.0
+	share, good := 0.0, 0.0
 	if m.ok() {
 		share = float64(m.tokens.Completion) / float64(len(times))
+		if !s.objective.IsZero() && s.objective.good(m) {
+			good = share
+		}
 	}
 	for _, t := range times {
 		b := s.at(t)
 		b.tokens += share
+		b.good += good
 		if b.first == 0 || t < b.first {
 			b.first = t
 		}
@@ -119,6 +126,7 @@ func (s *shard) merge(o *shard) {
 	for i, b := range o.bins {
 		mine := s.at(int64(i) * binWidth)
 		mine.tokens += b.tokens
+		mine.good += b.good
 		if b.first != 0 && (mine.first == 0 || b.first < mine.first) {
 			mine.first = b.first
 		}

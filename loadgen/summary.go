@@ -33,10 +33,11 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	r.WholeRun = estimate(good, s, (*sample).ok)
 	r.WholeRun.rate(total(good, outputTokens), float64(len(good)), p.whole)
 	r.Window = estimate(good, s, func(m *sample) bool { return m.sent >= p.window.from && m.sent <= p.window.to })
-	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window), p.window)
+	r.Window.rate(tokensIn(s.bins, p.window), requestsIn(samples, p.window, (*sample).ok), p.window)
 	if !p.full {
 		r.Window = r.WholeRun // no edge of a window need be cut out of a bin
 	}
+	r.Goodput = goodput(c, samples, own, s, p)
 	r.Series, r.SeriesSeconds = series(s.bins, p.watched)
 	r.LongestSilenceMS = float64(longestSilence(s.bins, p.watched)) / nsPerMS
 	n := float64(max(len(good), 1))
@@ -117,7 +118,6 @@ func estimate(good []sample, s *shard, inside filter) Estimate {
 	seen := func(m *sample) bool { return m.first != 0 }
 	visible := func(m *sample) bool { return m.visible != 0 }
 	several := func(m *sample) bool { return m.second != 0 }
-	many := func(m *sample) bool { return m.first != 0 && m.tokens.Completion > 1 }
 	e := Estimate{Requests: int64(len(sorted(good, outputTokens, inside)))}
 	ttft := sorted(good, (*sample).ttft, inside, seen)
 	e.TTFTMeanMS = mean(ttft) / nsPerMS
@@ -134,7 +134,7 @@ func estimate(good []sample, s *shard, inside filter) Estimate {
 	e.TTFOMeanMS, e.TTFOP50MS, e.TTFOP99MS = digest(sorted(good, (*sample).ttfo, inside, visible))
 	e.TTSTMeanMS, e.TTSTP50MS, e.TTSTP99MS = digest(sorted(good, (*sample).ttst, inside, several))
 	e.E2EMeanMS, e.E2EP50MS, e.E2EP99MS = digest(sorted(good, (*sample).e2e, inside, seen))
-	e.ITLMeanMS, e.ITLP50MS, e.ITLP99MS = digest(sorted(good, (*sample).itl, inside, many))
+	e.ITLMeanMS, e.ITLP50MS, e.ITLP99MS = digest(sorted(good, (*sample).itl, inside, (*sample).hasITL))
 	if s.gaps.TotalCount() > 0 {
 		e.GapP50MS = float64(s.gaps.ValueAtQuantile(50)) / nsPerMS
 		e.GapP99MS = float64(s.gaps.ValueAtQuantile(99)) / nsPerMS
@@ -168,13 +168,13 @@ func total(samples []sample, value func(*sample) int64) float64 {
 	return float64(n)
 }
 
-// requestsIn counts OK requests, each with the fraction of it that lies inside:
+// requestsIn counts the requests that pass, each with the fraction of it that lies inside:
 // whole requests would add the noise of the edges.
-func requestsIn(samples []sample, over span) float64 {
+func requestsIn(samples []sample, over span, keep filter) float64 {
 	n := 0.0
 	for i := range samples {
 		m := &samples[i]
-		if d := m.end - m.sent; m.ok() && d > 0 {
+		if d := m.end - m.sent; keep(m) && d > 0 {
 			n += float64(over.overlap(m)) / float64(d)
 		}
 	}
