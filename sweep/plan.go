@@ -42,14 +42,16 @@ type Plan struct {
 }
 
 const (
-	defaultEStar   = 0.20
-	minEStar       = 0.05
-	maxEStar       = 0.5
-	defaultSLOMS   = 2000
-	defaultMaxRuns = 40
-	maxRunsBound   = 10_000
-	maxRepeats     = 20
-	maxWindow      = 100
+	defaultEStar = 0.20
+	minEStar     = 0.05
+	maxEStar     = 0.5
+	defaultSLOMS = 2000
+	maxRepeats   = 20
+	maxWindow    = 100
+	// DefaultMaxRuns ends a sweep that does not converge (knee.md §13, A7).
+	DefaultMaxRuns = 40
+	// MaxRunsBound is the most runs that a plan may ask for.
+	MaxRunsBound = 10_000
 )
 
 // DefaultUpperEnd is where an adaptive sweep ends, per GPU, when nothing is
@@ -64,7 +66,7 @@ func DefaultPlan(e Effort) Plan {
 		Repeats:              2,
 		EStar:                defaultEStar,
 		SLOMaxTTFTMS:         defaultSLOMS,
-		MaxRuns:              defaultMaxRuns,
+		MaxRuns:              DefaultMaxRuns,
 		Seed:                 1,
 	}
 }
@@ -101,8 +103,8 @@ func (p Plan) Validate() error {
 	if !(p.SLOMaxTTFTMS > 0) || math.IsInf(p.SLOMaxTTFTMS, 1) {
 		return fmt.Errorf("largest healthy TTFT p99 of %v ms: give a positive number of milliseconds", p.SLOMaxTTFTMS)
 	}
-	if p.MaxRuns < 1 || p.MaxRuns > maxRunsBound {
-		return fmt.Errorf("at most %d runs: use 1..%d", p.MaxRuns, maxRunsBound)
+	if p.MaxRuns < 1 || p.MaxRuns > MaxRunsBound {
+		return fmt.Errorf("at most %d runs: use 1..%d", p.MaxRuns, MaxRunsBound)
 	}
 	if p.MaxWall < 0 || p.MinWatch < 0 {
 		return fmt.Errorf("a negative duration (%v, %v) bounds nothing", p.MaxWall, p.MinWatch)

@@ -150,6 +150,34 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
+// TestRunBudget: whatever the budget, exactly as many runs are made, those of
+// a resumed journal among them; a confirmation has a budget of its own.
+func TestRunBudget(t *testing.T) {
+	p := DefaultPlan(Standard)
+	whole, last := newWorld(kneetest.GB300(210), 0.03, 1).play(t, p)
+	for budget := 1; budget <= len(whole)+1; budget++ {
+		p.MaxRuns = budget
+		for made := range min(budget, len(whole)) {
+			if d := NextStep(p, whole[:made]); d.Done || d.Step != whole[made].Step {
+				t.Fatalf("%d of %d runs: %+v", made, budget, d)
+			}
+		}
+		d := NextStep(p, whole[:min(budget, len(whole))])
+		switch spent := strings.Contains(d.Reason, "the limit of"); {
+		case !d.Done || spent != (budget < len(whole)):
+			t.Errorf("a budget of %d of %d runs: %+v", budget, len(whole), d)
+		case spent && d.Point.Healthy:
+			t.Errorf("a budget of %d runs: an unfinished sweep has a healthy point: %+v", budget, d)
+		case !spent && d != last:
+			t.Errorf("a budget of %d runs: %+v, unlimited it is %+v", budget, d, last)
+		}
+	}
+	p.Confirm, p.MaxRuns = true, len(whole)
+	if runs, d := newWorld(kneetest.GB300(210), 0.03, 1).play(t, p); !d.Point.Healthy || len(runs) <= len(whole) {
+		t.Errorf("a confirmation is charged to the sweep: %d runs, %+v", len(runs), d)
+	}
+}
+
 func TestFixedLevels(t *testing.T) {
 	p := DefaultPlan(Standard)
 	p.Levels = []int{8, 20, 40, 80, 160, 320}

@@ -68,7 +68,7 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 		case t.ended != "":
 			t.spent = t.ended
 		case s.Purpose != Confirm && t.counted >= t.plan.MaxRuns:
-			t.spent = fmt.Sprintf("the limit of %d runs is reached", t.plan.MaxRuns)
+			t.spent = fmt.Sprintf("the limit of %s is reached", runsText(t.plan.MaxRuns))
 		case t.plan.MaxWall > 0 && t.wall >= t.plan.MaxWall:
 			t.spent = fmt.Sprintf("the time limit of %s is reached", t.plan.MaxWall)
 		default:
@@ -84,6 +84,13 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 		t.counted++
 	}
 	return r, true
+}
+
+func runsText(n int) string {
+	if n == 1 {
+		return "1 run"
+	}
+	return fmt.Sprintf("%d runs", n)
 }
 
 // run makes one planned steady run at n and repeats it while it is INVALID, at

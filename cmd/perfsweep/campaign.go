@@ -73,7 +73,7 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
 	for _, f := range append(netFlagNames[:],
-		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "max-wall",
+		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "max-wall", "max-runs",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
 	) {
 		if c.changed(f) {

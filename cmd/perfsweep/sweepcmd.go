@@ -16,6 +16,7 @@ type sweepFlags struct {
 	maxN    int
 	repeats int
 	eStar   float64
+	maxRuns int
 }
 
 func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Plan, error) {
@@ -29,9 +30,12 @@ func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Pla
 	}
 	p.Levels = s.levels
 	p.EStar, p.SLOMaxTTFTMS, p.MaxWall = s.eStar, m.sloTTFTMS, m.maxWall
-	p.MaxConcurrencyPerGPU, p.Repeats = s.maxN, s.repeats
+	p.MaxConcurrencyPerGPU, p.Repeats, p.MaxRuns = s.maxN, s.repeats, s.maxRuns
 	if changed("max-concurrency-per-gpu") && s.maxN < 1 {
 		return p, badInputf("--max-concurrency-per-gpu %d: must be at least 1", s.maxN)
+	}
+	if s.maxRuns < 1 || s.maxRuns > sweep.MaxRunsBound {
+		return p, badInputf("--max-runs %d: must be between 1 and %d", s.maxRuns, sweep.MaxRunsBound)
 	}
 	if changed("seed") {
 		p.Seed = m.seed
@@ -44,6 +48,7 @@ func (s *sweepFlags) bind(c *cobra.Command) {
 	f.IntSliceVar(&s.levels, "levels", nil, "concurrencies per GPU to measure, such as 8,16,32 (default: adaptive)")
 	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 0, "upper end of the adaptive sweep (default: two times the batch cap that the server publishes, else 512)")
 	f.IntVar(&s.repeats, "repeats", 2, "runs per level")
+	f.IntVar(&s.maxRuns, "max-runs", sweep.DefaultMaxRuns, "end the sweep after this many runs, those of the journal included and a confirmation not, and report what is known")
 	f.Float64Var(&s.eStar, "e-star", 0.20, "the knee is where one more percent of concurrency buys this many percent of throughput")
 }
 
