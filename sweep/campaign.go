@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -19,6 +20,8 @@ type Campaign struct {
 	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
 	// Notify, when set, hears of every step before and after it is run.
 	Notify func(Event)
+	// elsewhere is run time that counts against MaxWall and is not in Curve.
+	elsewhere time.Duration
 }
 
 // Event tells a human where a campaign is.
@@ -43,14 +46,19 @@ func (c *Campaign) Run(ctx context.Context) (Decision, error) {
 		}
 		err := c.step(ctx, d.Step)
 		if errors.Is(err, errOutOfTime) {
-			t := newTape(c.Curve.Plan, c.Curve.Runs, find)
-			t.ended = fmt.Sprintf("the time limit of %s is reached: the run at %d per GPU in progress was ended and is not recorded", c.Curve.Plan.MaxWall, d.Step.ConcurrencyPerGPU)
-			return t.decide(), nil
+			return outOfTime(c.Curve.Plan, c.Curve.Runs, d.Step, find), nil
 		}
 		if err != nil {
 			return d, err
 		}
 	}
+}
+
+// outOfTime is the last word of a campaign whose time ended within a step.
+func outOfTime(p Plan, runs []Run, s Step, find fitter) Decision {
+	t := newTape(p, runs, find)
+	t.ended = fmt.Sprintf("the time limit of %s is reached: the run at %d per GPU in progress was ended and is not recorded", p.MaxWall, s.ConcurrencyPerGPU)
+	return t.decide()
 }
 
 var errOutOfTime = errors.New("the time limit of the campaign is reached")
@@ -61,9 +69,7 @@ func (c *Campaign) withinWall(ctx context.Context) (context.Context, context.Can
 	if left <= 0 {
 		return context.WithCancel(ctx)
 	}
-	for _, r := range c.Curve.Runs {
-		left -= length(r)
-	}
+	left -= c.elsewhere + total(c.Curve.Runs)
 	return context.WithTimeoutCause(ctx, left, errOutOfTime)
 }
 
