@@ -40,20 +40,9 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		curve.Plan.Confirm = c.plan.Confirm
 		return curve, sweep.NextStep(curve.Plan, curve.Runs), nil
 	}
-	spec, err := c.flags.spec(c.changed, c.plan.Effort)
+	spec, labels, err := c.asked()
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	labels, err := c.flags.labelMap()
-	if err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	probe := c.plan
-	if probe.MaxConcurrencyPerGPU == 0 {
-		probe.MaxConcurrencyPerGPU = sweep.DefaultUpperEnd
-	}
-	if err := probe.Validate(); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, badInput(err)
 	}
 	// The journal is read and tried before the first request.
 	journal, old, err := c.openJournal()
@@ -67,6 +56,23 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	}
 	defer t.close()
 	return c.drive(ctx, t, spec, labels, journal, old)
+}
+
+// asked is what the flags ask for, tried as far as that goes without a target.
+func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
+	spec, err := c.flags.spec(c.changed, c.plan.Effort)
+	if err != nil {
+		return spec, nil, err
+	}
+	labels, err := labelMap("label", c.flags.labels)
+	if err != nil {
+		return spec, nil, err
+	}
+	probe := c.plan
+	if probe.MaxConcurrencyPerGPU == 0 {
+		probe.MaxConcurrencyPerGPU = sweep.DefaultUpperEnd
+	}
+	return spec, labels, badInput(probe.Validate())
 }
 
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
@@ -85,15 +91,32 @@ func (c *campaign) refuseMeasuring() error {
 
 // drive runs the preflight, joins the journal and follows the planner.
 func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSpec, labels map[string]string, journal *openJournal, old *sweep.Curve) (sweep.Curve, sweep.Decision, error) {
+	curve, cfg, err := c.preflight(ctx, t, spec, labels)
+	if err != nil {
+		return curve, sweep.Decision{}, err
+	}
+	run, err := c.begin(curve, cfg, journal, old)
+	if err != nil {
+		return curve, sweep.Decision{}, err
+	}
+	if !t.simulated { // a simulator in this process makes garbage of its own
+		defer leanHeap()()
+	}
+	d, err := run.Run(ctx)
+	return run.Curve, d, err
+}
+
+// preflight looks at the target and says what is about to be measured, and how.
+func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.WorkloadSpec, labels map[string]string) (sweep.Curve, loadgen.Config, error) {
 	cfg := loadgen.Config{BaseURL: t.baseURL, Model: c.model, Dial: t.dial, Waiting: func(what string, since time.Duration) {
 		c.say("waiting for %s: %.0f s", what, since.Seconds())
 	}}
 	if err := c.network(&cfg, t); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
+		return sweep.Curve{}, cfg, err
 	}
 	pre, err := loadgen.RunPreflight(ctx, cfg, spec)
 	if err != nil {
-		return sweep.Curve{}, sweep.Decision{}, fmt.Errorf("preflight of %s: %w", t.public, err)
+		return sweep.Curve{}, cfg, fmt.Errorf("preflight of %s: %w", t.public, err)
 	}
 	for _, w := range pre.Warnings {
 		c.say("note: %s", w)
@@ -103,11 +126,11 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, cfg, pre.Model)
 	}
 	if err := loadgen.CheckStreams(c.plan.Peak() * t.gpus); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, fmt.Errorf("the largest level, %d per GPU: %w", c.plan.Peak(), err)
+		return sweep.Curve{}, cfg, fmt.Errorf("the largest level, %d per GPU: %w", c.plan.Peak(), err)
 	}
 	if c.overlay {
 		if err := recipes.ValidModel(pre.Model); err != nil {
-			return sweep.Curve{}, sweep.Decision{}, badInputf("the served model cannot be pinned in an overlay: %w; name another with --model", err)
+			return sweep.Curve{}, cfg, badInputf("the served model cannot be pinned in an overlay: %w; name another with --model", err)
 		}
 	}
 	curve := sweep.Curve{
@@ -119,22 +142,25 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre,
 	}
 	if err := record(&curve.Fingerprint, cfg); err != nil {
-		return curve, sweep.Decision{}, err
+		return curve, cfg, err
 	}
-	if curve, err = journal.join(curve, old); err != nil {
-		return curve, sweep.Decision{}, err
+	return curve, cfg, nil
+}
+
+// begin joins the journal and makes what follows the planner.
+func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJournal, old *sweep.Curve) (*sweep.Campaign, error) {
+	pre := now.Preflight
+	curve, err := journal.join(now, old)
+	if err != nil {
+		return nil, err
 	}
-	cfg.Model = curve.Fingerprint.Model
-	if cfg.Workload, err = loadgen.NewWorkload(spec, curve.Preflight); err != nil {
-		return curve, sweep.Decision{}, fmt.Errorf("workload %s: %w", spec.Name, err)
+	f := curve.Fingerprint
+	cfg.Model = f.Model
+	if cfg.Workload, err = loadgen.NewWorkload(f.Workload, curve.Preflight); err != nil {
+		return nil, fmt.Errorf("workload %s: %w", f.Workload.Name, err)
 	}
-	c.say("target %s  model %s  %s  effort %s  workload %s", t.public, pre.Model, plural(t.gpus, "GPU"), c.plan.Effort, spec)
-	if !t.simulated { // a simulator in this process makes garbage of its own
-		defer leanHeap()()
-	}
-	run := &sweep.Campaign{Curve: curve, Journal: journal.j, Measure: c.measurer(cfg, t.gpus, pre), Notify: c.notify(t.gpus)}
-	d, err := run.Run(ctx)
-	return run.Curve, d, err
+	c.say("target %s  model %s  %s  effort %s  workload %s", f.Target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
+	return &sweep.Campaign{Curve: curve, Journal: journal.j, Measure: c.measurer(cfg, f.GPUs, pre), Notify: c.notify(f.GPUs)}, nil
 }
 
 // network puts the flags for the way to the target into a configuration.

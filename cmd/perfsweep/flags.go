@@ -48,15 +48,16 @@ func (m *measureFlags) effortValue() (sweep.Effort, error) {
 	return "", badInputf("--effort %q: use quick, standard or full", m.effort)
 }
 
-func (m *measureFlags) labelMap() (map[string]string, error) {
+// labelMap reads the values of a flag that is given a label at a time.
+func labelMap(flag string, labels []string) (map[string]string, error) {
 	out := map[string]string{}
-	for _, l := range m.labels {
+	for _, l := range labels {
 		k, v, ok := strings.Cut(l, "=")
 		if !ok || k == "" || v == "" || len(l) > 512 || strings.ContainsFunc(l, func(r rune) bool { return r < ' ' }) {
-			return nil, badInputf("--label %q: use key=value", l)
+			return nil, badInputf("--%s %q: use key=value", flag, l)
 		}
 		if _, dup := out[k]; dup {
-			return nil, badInputf("--label %s is given twice", k)
+			return nil, badInputf("--%s %s is given twice", flag, k)
 		}
 		out[k] = v
 	}
