@@ -96,10 +96,13 @@ func (v *view) split(n int, fit knee.Fit) bool {
 	return knee.MaxGap(xs) > knee.GapThreshold(len(xs), fit.Noise, fit.NoiseDF)
 }
 
+// medianSE is how much more a median scatters than a mean.
+const medianSE = 1.25
+
 // medianTolerance is the part of ln X by which the medians of two levels may
 // differ by noise alone: two standard errors (§18.2, O-2).
 func (v *view) medianTolerance(a, b int, noise float64) float64 {
-	const medianSE, errors, noiseFloor = 1.25, 2, 0.015
+	const errors, noiseFloor = 2, 0.015
 	return errors * medianSE * max(noise, noiseFloor) *
 		math.Sqrt(1/float64(len(v.valid[a]))+1/float64(len(v.valid[b])))
 }
