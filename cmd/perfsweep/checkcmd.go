@@ -15,6 +15,7 @@ type checkFlags struct {
 	overlay  string
 	nodeGPUs int
 	baseline string
+	replay   string
 }
 
 func (a *app) checkCmd() *cobra.Command {
@@ -26,10 +27,18 @@ func (a *app) checkCmd() *cobra.Command {
 		Long: `check measures the one concurrency that the overlay pins, three valid times of at
 most five, and judges the median as AICR's evaluator does. It ends with 0 for
 pass, 8 for fail and 9 for inconclusive: too few valid runs, runs that disagree,
-stalls, or no gate. Inconclusive beats both pass and fail.`,
-		Example: "  perfsweep check --overlay my.yaml --target http://127.0.0.1:8000 --gpus 4",
+stalls, or no gate. Inconclusive beats both pass and fail.
+
+--replay measures nothing: it shows which runs of known state, healthy or bad,
+pass the gate of each shipped overlay (or of --overlay), beside the full-node
+floor of 50,000 tok/s that all of them had before. It ends with 8 when a healthy
+run fails or a bad one passes. A run that lacks a figure is never a pass.`,
+		Example: "  perfsweep check --overlay my.yaml --target http://127.0.0.1:8000 --gpus 4\n  perfsweep check --replay public",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if f.replay != "" {
+				return a.runReplay(c, &f)
+			}
 			return a.runCheck(c.Context(), &campaign{app: a, flags: &m, changed: c.Flags().Changed, model: m.model}, &f)
 		},
 	}
@@ -38,6 +47,7 @@ stalls, or no gate. Inconclusive beats both pass and fail.`,
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is checked")
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node, for an absolute floor on a partly used node")
 	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration, whose run-to-run noise scales the agreement test")
+	fl.StringVar(&f.replay, "replay", "", replayUsage)
 	return c
 }
 
