@@ -27,6 +27,9 @@ type Options struct {
 	// The smallest parts by which a change of output throughput and of TTFT p99
 	// matters.
 	Throughput, TTFT float64
+	// Paired says that the runs of a level are pairs, in their order: run i of A
+	// and run i of B were made back to back.
+	Paired bool
 }
 
 // Change is what became of one metric.
@@ -63,10 +66,13 @@ type Report struct {
 	KneeRatio, KneeLow, KneeHigh float64
 	OnlyA, OnlyB                 []int
 	Interleaved                  bool
-	Warnings                     []string
+	// Paired says that Throughput and TTFT are those of pairs.
+	Paired   bool
+	Warnings []string
 }
 
-// Curves compares B with A. An error says that they have too many runs.
+// Curves compares B with A. An error says that they have too many runs, or are
+// no pairs where they should be.
 func Curves(a, b Side, o Options) (Report, error) {
 	var r Report
 	ra, rb := byLevel(a.Runs), byLevel(b.Runs)
@@ -88,7 +94,13 @@ func Curves(a, b Side, o Options) (Report, error) {
 			r.OnlyB = append(r.OnlyB, n)
 		}
 	}
-	r.Throughput, r.TTFT = Change{Shift: Between(xs, o.Confidence)}, Change{Shift: Between(ts, o.Confidence)}
+	if o.Paired {
+		if err := r.pair(ra, rb, o.Confidence); err != nil {
+			return r, err
+		}
+	} else {
+		r.Throughput, r.TTFT = Change{Shift: Between(xs, o.Confidence)}, Change{Shift: Between(ts, o.Confidence)}
+	}
 	o.judge(&r.Throughput, &r.TTFT, r.Throughput.P, r.TTFT.P)
 	for i := range r.Levels {
 		if l := r.Levels[i]; a.Point.ConcurrencyPerGPU == l.ConcurrencyPerGPU {

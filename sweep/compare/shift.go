@@ -25,8 +25,9 @@ type Shift struct {
 	Spread   float64
 	SpreadDF int
 	// fewest is the smallest number of runs of a side in any stratum, strata how
-	// many there are.
+	// many there are; paired says that the runs are compared pair by pair.
 	fewest, strata int
+	paired         bool
 }
 
 // HasInterval reports whether the runs suffice for an interval.

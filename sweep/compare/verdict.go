@@ -50,7 +50,7 @@ const power = 0.8
 // have an interval at all, two at least.
 func moreRuns(s Shift, confidence, matters float64) (n int, known bool) {
 	least := 1
-	for least < MaxRuns && math.Exp(float64(s.strata)*logOneIn(least)) > (1-confidence)/2 {
+	for least < MaxRuns && math.Exp(float64(s.strata)*s.logExtreme(least)) > (1-confidence)/2 {
 		least++
 	}
 	if s.SpreadDF == 0 {
@@ -66,9 +66,12 @@ func moreRuns(s Shift, confidence, matters float64) (n int, known bool) {
 	return want - s.fewest, true
 }
 
-// logOneIn is ln of the chance that n runs of one side all come before n of the
-// other.
-func logOneIn(n int) float64 {
+// logExtreme is ln of the chance that n runs of one side all come before n of
+// the other, or that n pairs all have one sign.
+func (s Shift) logExtreme(n int) float64 {
+	if s.paired {
+		return -float64(n) * math.Ln2
+	}
 	a, _ := math.Lgamma(float64(n + 1))
 	b, _ := math.Lgamma(float64(2*n + 1))
 	return 2*a - b
