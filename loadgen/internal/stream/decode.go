@@ -23,9 +23,17 @@ type Chunk struct {
 
 type object = map[string]json.RawMessage
 
-// Decode parses a chunk fully. It is the reference for Scan and takes what
-// Scan calls Odd; an error means that the payload is not a JSON object.
+// Decode parses a chunk fully. It takes what Scan calls Odd; an error means
+// that the payload is not a JSON object.
 func Decode(b []byte) (Chunk, error) {
+	if c, ok := ending(b); ok {
+		return c, nil
+	}
+	return decode(b)
+}
+
+// decode is Decode by encoding/json, the reference for Scan and ending.
+func decode(b []byte) (Chunk, error) {
 	var top object
 	if err := json.Unmarshal(b, &top); err != nil {
 		return Chunk{}, err

@@ -40,10 +40,13 @@ func (s *Scanner) Scan(b []byte) Kind {
 }
 
 // isString reports whether b, which has a quote at either end, is a JSON string.
-func isString(b []byte) bool {
+func isString(b []byte) bool { return isPlain(b) || json.Valid(b) }
+
+// isPlain reports a string that stands for itself: nothing in it is escaped.
+func isPlain(b []byte) bool {
 	for _, c := range b[1 : len(b)-1] {
 		if c == '"' || c == '\\' || c < ' ' {
-			return json.Valid(b)
+			return false
 		}
 	}
 	return true
