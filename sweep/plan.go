@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
 )
 
 // Plan is everything that decides which runs are made; it is recorded in the
@@ -33,6 +35,9 @@ type Plan struct {
 	// EStar, SLOMaxTTFTMS: see knee.Options and O-2.
 	EStar        float64 `json:"e_star"`
 	SLOMaxTTFTMS float64 `json:"slo_max_ttft_ms"`
+	// Objective, when set, is located on the curve and bounds the operating
+	// point; see SLO.
+	Objective loadgen.Objective `json:"objective,omitzero"`
 	// MaxRuns bounds the runs before the confirmation, MaxWall the summed time
 	// of all runs: they end a campaign that does not converge. 0 MaxWall = no
 	// bound.
@@ -102,6 +107,9 @@ func (p Plan) Validate() error {
 	}
 	if !(p.SLOMaxTTFTMS > 0) || math.IsInf(p.SLOMaxTTFTMS, 1) {
 		return fmt.Errorf("largest healthy TTFT p99 of %v ms: give a positive number of milliseconds", p.SLOMaxTTFTMS)
+	}
+	if err := p.Objective.Validate(); err != nil {
+		return err
 	}
 	if p.MaxRuns < 1 || p.MaxRuns > MaxRunsBound {
 		return fmt.Errorf("at most %d runs: use 1..%d", p.MaxRuns, MaxRunsBound)

@@ -71,7 +71,7 @@ func (t *tape) measureCurve() bool {
 		return t.firstPass() && t.secondPass() && t.settleSplits()
 	}
 	s, ok := t.coarse()
-	return ok && t.extend(s) && t.secondPass() && t.settleSplits() && t.lower() && t.refine()
+	return ok && t.extend(s) && t.secondPass() && t.settleSplits() && t.lower() && t.refine() && t.locateObjective()
 }
 
 // known reports what there is when a campaign stops early.

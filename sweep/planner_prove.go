@@ -88,6 +88,13 @@ func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 		op.Reason = fmt.Sprintf("throughput gains only ×%.3f from %d to %d per GPU, ×%.3f shows that it still rises", gain, half, n, need2)
 		return op, 0
 	}
+	if most, bad, unknown := objectiveBound(p, v); bad+unknown != "" || float64(n) > most {
+		op.Bound, op.Reason = "objective", bad+unknown
+		if op.Reason == "" {
+			op.Reason = fmt.Sprintf("the objective is met up to %.3g per GPU only", most)
+		}
+		return op, 0
+	}
 	op.Basis, op.Healthy = "proved", true
 	return op, 0
 }

@@ -16,7 +16,8 @@ type OperatingPoint struct {
 	Basis string `json:"basis,omitempty"`
 	// Bound names the active bound: "0.8_knee", "0.8_top_level" (still rising
 	// there), "sqrt2_knee_low", "latency_edge", "slo", "next_level_unhealthy",
-	// or "confirmed" (never up again after a confirmation).
+	// "objective" (Plan.Objective), or "confirmed" (never up again after a
+	// confirmation).
 	Bound string `json:"bound,omitempty"`
 	// Next is the ladder value above; Measure is set when it, or the point
 	// itself, must be measured before the point may be used.
@@ -67,7 +68,13 @@ func choosePoint(p Plan, fit knee.Fit, v *view, limit int) (op OperatingPoint, n
 	if limit > 0 && n > limit {
 		n, op.Bound = limit, "confirmed"
 	}
-	why := ""
+	most, why, unknown := objectiveBound(p, v)
+	if why != "" {
+		return OperatingPoint{Reason: why}, 0
+	}
+	if float64(n) > most {
+		n, op.Bound = LadderFloor(most), "objective"
+	}
 	for ; n > 0; n = ladderPrev(n) {
 		op.ConcurrencyPerGPU, op.Next = n, LadderNext(n)
 		switch q := op.Next; {
@@ -85,6 +92,9 @@ func choosePoint(p Plan, fit knee.Fit, v *view, limit int) (op OperatingPoint, n
 			bad := unhealthyNext(p, fit, v, n, q)
 			if bad == "" {
 				op.Healthy, op.Reason = splitBelow(fit, v, n)
+				if unknown != "" {
+					op.Healthy, op.Reason = false, unknown
+				}
 				return op, 0
 			}
 			op.Bound, why = "next_level_unhealthy", bad
