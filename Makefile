@@ -88,8 +88,8 @@ accept: ## the statistical acceptance as a table, on SEEDS (about 20 minutes)
 	PERFSWEEP_ACCEPT_SEEDS="$(SEEDS)" $(GO) test $(GOTESTFLAGS) -json -count=1 -p 1 -tags accept -run Accept -timeout 90m ./knee ./sweep ./calibrate | $(GO) run ./test/acceptance
 
 .PHONY: verify
-verify: ## timing against the real Dynamo frontend's own histograms (needs PERFSWEEP_SHARED or ../shared)
-	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run Verify -timeout 20m ./test/dynamo/
+verify: ## timing against the real Dynamo frontend's own histograms, and 4,096 streams (needs PERFSWEEP_SHARED or ../shared)
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -p 1 -tags verify -run Verify -timeout 20m ./test/dynamo/ ./loadgen/pacer/
 
 .PHONY: vllm
 vllm: ## token counts against a real vLLM on this CPU (5 GB, minutes), or against the one at PERFSWEEP_VLLM_URL

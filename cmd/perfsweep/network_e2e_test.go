@@ -3,9 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/pem"
 	"io"
 	"log"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen/enginesim"
 )
@@ -62,6 +68,8 @@ func TestFlagsReachTheServer(t *testing.T) {
 	g := &gateway{Handler: proxy, seen: map[string]int{}}
 	s := httptest.NewUnstartedServer(g)
 	s.EnableHTTP2 = true
+	client := newClient(t)
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: client.pool}
 	s.StartTLS()
 	defer s.Close()
 
@@ -78,7 +86,7 @@ func TestFlagsReachTheServer(t *testing.T) {
 	var out, talk bytes.Buffer
 	code := run(context.Background(), []string{
 		"sweep", "--target", s.URL, "--gpus", "1", "--effort", "quick", "--osl", "8", "--max-wall", "1s", "--journal", journal, "-o", "json",
-		"--ca-file", ca, "--http2", "--header", "X-Tenant: tenant-canary", "--body-field", "top_k=40", "--endpoint", "completions",
+		"--ca-file", ca, "--cert-file", client.cert, "--key-file", client.key, "--http2", "--header", "X-Tenant: tenant-canary", "--body-field", "top_k=40", "--endpoint", "completions",
 		"--transport", "go-openai", "--api-key-file", key, "--request-timeout", "1m", "--first-token-timeout", "30s", "--idle-timeout", "20s",
 	}, nil, &out, &talk)
 	if code != exitInconclusive || !strings.Contains(out.String(), "is not recorded") {
@@ -110,4 +118,44 @@ func TestFlagsReachTheServer(t *testing.T) {
 	if g.seen["/v1/completions"] < 5 || g.seen["/v1/models"] == 0 || g.seen["/metrics"] == 0 || g.seen["/v1/chat/completions"] > 0 {
 		t.Errorf("the server saw %v", g.seen)
 	}
+}
+
+// client is a certificate of its own authority, as files and as a pool that
+// trusts nobody else.
+type client struct {
+	cert, key string
+	pool      *x509.CertPool
+}
+
+func newClient(t *testing.T) client {
+	t.Helper()
+	pub, priv, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, pub, priv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(priv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	c := client{cert: filepath.Join(dir, "cert.pem"), key: filepath.Join(dir, "key.pem"), pool: x509.NewCertPool()}
+	c.pool.AddCert(cert)
+	for path, block := range map[string]*pem.Block{c.cert: {Type: "CERTIFICATE", Bytes: der}, c.key: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
 }
