@@ -134,7 +134,7 @@ func (ab *AB) Run(ctx context.Context) (Decision, error) {
 		if turn.Side == SideB {
 			mine, other = ab.B, a
 		}
-		mine.elsewhere = total(other)
+		mine.elsewhere, mine.outlook = total(other), ab.outlook
 		err = mine.step(ctx, turn.Step)
 		if errors.Is(err, errOutOfTime) {
 			return outOfTime(plan, wholePairs(a, b), turn.Step, find), nil
@@ -143,6 +143,20 @@ func (ab *AB) Run(ctx context.Context) (Decision, error) {
 			return turn.Decision, fmt.Errorf("target %s: %w", turn.Side, err)
 		}
 	}
+}
+
+// outlook is that of A's planner, who sees pairs, in runs of both sides.
+func (ab *AB) outlook() Outlook {
+	a, b := ab.A.Curve.Runs, ab.B.Curve.Runs
+	pairs := ab.A.Curve
+	pairs.Runs = wholePairs(a, b)
+	o := pairs.Outlook()
+	o.Runs, o.MostRuns = 2*o.Runs, 2*o.MostRuns
+	for _, half := range [][]Run{a[len(pairs.Runs):], b[len(pairs.Runs):]} {
+		o.Runs, o.MostRuns = o.Runs-len(half), o.MostRuns-len(half)
+		o.Time = max(o.Time-total(half), 0)
+	}
+	return o
 }
 
 func total(runs []Run) time.Duration {

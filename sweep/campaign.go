@@ -22,6 +22,8 @@ type Campaign struct {
 	Notify func(Event)
 	// elsewhere is run time that counts against MaxWall and is not in Curve.
 	elsewhere time.Duration
+	// outlook, when set, replaces the outlook of Curve.
+	outlook func() Outlook
 }
 
 // Event tells a human where a campaign is.
@@ -29,6 +31,8 @@ type Event struct {
 	Step Step
 	Run  *Run // nil before the run
 	Done int  // runs so far
+	// Outlook is what is still to do; only before a run.
+	Outlook Outlook
 }
 
 // Run continues the campaign until the planner is done or ctx ends. A run that
@@ -75,7 +79,13 @@ func (c *Campaign) withinWall(ctx context.Context) (context.Context, context.Can
 
 // step makes one run, judges it and records it.
 func (c *Campaign) step(ctx context.Context, s Step) error {
-	c.notify(Event{Step: s, Done: len(c.Curve.Runs)})
+	if c.Notify != nil {
+		ahead := c.Curve.Outlook
+		if c.outlook != nil {
+			ahead = c.outlook
+		}
+		c.Notify(Event{Step: s, Done: len(c.Curve.Runs), Outlook: ahead()})
+	}
 	within, cancel := c.withinWall(ctx)
 	defer cancel()
 	r, err := c.Measure(within, s, c.firstRequest())
@@ -102,14 +112,10 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 		}
 	}
 	c.Curve.Runs = append(c.Curve.Runs, run)
-	c.notify(Event{Step: s, Run: &run, Done: len(c.Curve.Runs)})
-	return nil
-}
-
-func (c *Campaign) notify(e Event) {
 	if c.Notify != nil {
-		c.Notify(e)
+		c.Notify(Event{Step: s, Run: &run, Done: len(c.Curve.Runs)})
 	}
+	return nil
 }
 
 // firstRequest continues the request numbers of the recorded runs, so that a

@@ -259,7 +259,7 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 	var heard remarks
 	return func(e sweep.Event) {
 		if e.Run == nil {
-			c.say("[%d] %d per GPU (%d streams), %s: %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why)
+			c.say("[%d] %d per GPU (%d streams), %s: %s; %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why, e.Outlook)
 			return
 		}
 		est := e.Run.Result.Estimate()
