@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ type checkFlags struct {
 	nodeGPUs int
 	baseline string
 	replay   string
+	files    checkFiles
 }
 
 func (a *app) checkCmd() *cobra.Command {
@@ -28,6 +30,11 @@ func (a *app) checkCmd() *cobra.Command {
 most five, and judges the median as AICR's evaluator does. It ends with 0 for
 pass, 8 for fail and 9 for inconclusive: too few valid runs, runs that disagree,
 stalls, or no gate. Inconclusive beats both pass and fail.
+
+--ctrf and --junit write the verdict as a test report as well. There an
+inconclusive check, and one that ended in an error, is "other" (CTRF) or <error>
+(JUnit): neither passed nor skipped. AICR's RESULT: lines are printed with a pass
+or a fail only.
 
 --replay measures nothing: it shows which runs of known state, healthy or bad,
 pass the gate of each shipped overlay (or of --overlay), beside the full-node
@@ -48,35 +55,55 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.`,
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node, for an absolute floor on a partly used node")
 	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration, whose run-to-run noise scales the agreement test")
 	fl.StringVar(&f.replay, "replay", "", replayUsage)
+	f.files.bind(fl)
 	return c
 }
 
+// runCheck judges, and says so in files and on stdout.
 func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error {
 	if f.overlay == "" {
 		return badInputf("check needs --overlay FILE")
 	}
+	if err := f.files.ready(f.overlay, cam.flags.journal, f.baseline); err != nil {
+		return err
+	}
+	r, err := a.check(ctx, cam, f)
+	saved := f.files.save(report.CheckOutcome{CheckReport: r, Version: version, Err: err})
+	if err != nil {
+		return errors.Join(err, saved)
+	}
+	if err := a.printCheck(r); saved == nil {
+		return err
+	}
+	return saved
+}
+
+// check measures what is missing and judges it.
+func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.CheckReport, error) {
+	r := report.CheckReport{Overlay: f.overlay}
 	if f.nodeGPUs < 0 {
-		return badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
+		return r, badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
 	}
 	ov, err := openOverlay(f.overlay)
 	if err != nil {
-		return err
+		return r, err
 	}
 	gate := ov.gate
 	if !ov.enabled {
 		// A disabled check is no gate, whatever constraints lie beside it.
-		return a.printCheck(report.CheckReport{Overlay: f.overlay, Result: calibrate.Check(recipes.Gate{}, sweep.Curve{}, f.nodeGPUs, nil)})
+		r.Result = calibrate.Check(recipes.Gate{}, sweep.Curve{}, f.nodeGPUs, nil)
+		return r, nil
 	}
 	if gate.ConcurrencyPerGPU == 0 {
-		return badInputf("%s: the gate has no inference-concurrency-per-gpu, and a threshold means something at one load only; add it, or run calibrate", f.overlay)
+		return r, badInputf("%s: the gate has no inference-concurrency-per-gpu, and a threshold means something at one load only; add it, or run calibrate", f.overlay)
 	}
 	base, err := f.base()
 	if err != nil {
-		return err
+		return r, err
 	}
 	e, err := cam.flags.effortValue()
 	if err != nil {
-		return err
+		return r, err
 	}
 	cam.plan = sweep.DefaultPlan(e)
 	cam.plan.Check, cam.plan.Point = true, gate.ConcurrencyPerGPU
@@ -84,11 +111,11 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	if cam.model == "" {
 		cam.model = gate.Model
 	}
-	curve, _, err := cam.measure(ctx)
-	if err != nil {
-		return err
+	if r.Curve, _, err = cam.measure(ctx); err != nil {
+		return r, err
 	}
-	return a.printCheck(report.CheckReport{Overlay: f.overlay, Curve: curve, Result: calibrate.Check(gate, curve, f.nodeGPUs, base)})
+	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base)
+	return r, nil
 }
 
 func (f *checkFlags) base() (*sweep.Curve, error) {

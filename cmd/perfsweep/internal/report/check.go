@@ -43,6 +43,9 @@ func CheckText(w io.Writer, c CheckReport) error {
 		}
 		p.err = tw.Flush()
 	}
+	for _, l := range c.lines() {
+		p.line("%s", l)
+	}
 	return p.err
 }
 
