@@ -25,6 +25,7 @@ func (j *judgement) comment(p Proposal) []string {
 		j.floorLine(p),
 		j.effectLine(p),
 		j.noiseLine(),
+		j.anchorLine(),
 	}
 	if !j.policy.TTFTOnly {
 		paragraphs = append(paragraphs, joinMisses(p.Sensitivity))

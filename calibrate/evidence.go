@@ -22,6 +22,7 @@ type evidence struct {
 	// limitsErr says why there are no limits.
 	limitsErr error
 	ceilingMS float64
+	anchor    AnchorResult
 }
 
 // op is the operating point, concurrency per GPU.
@@ -48,6 +49,7 @@ func gather(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, p Policy) *evi
 	if e.attempts.shortP99 == 0 {
 		e.ceilingMS = ceiling(e.attempts.p99s())
 	}
+	e.anchor = e.findAnchor()
 	return e
 }
 

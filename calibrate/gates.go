@@ -21,9 +21,7 @@ const (
 // checkAll judges C1 to C11 in order.
 func (e *evidence) checkAll() []GateResult {
 	return []GateResult{
-		e.c1(), e.c2(), e.c3(), e.c4(), e.c5(), e.c6(),
-		e.external("C7", "external anchor", "no anchor", "an approved baseline, a reference device, a second node, or a human's approval, at 0.90 of it or more",
-			"this version has no anchors; a person must compare the numbers with an independent measurement"),
+		e.c1(), e.c2(), e.c3(), e.c4(), e.c5(), e.c6(), e.c7(),
 		e.c8(), e.c9(), e.c10(),
 		e.external("C11", "evaluator equivalence", "unverified", "the deployment equals the AICR evaluator's own template",
 			"this version does not read the deployment; compare it with the evaluator's template (one frontend, one worker a GPU, TP 1)"),

@@ -43,6 +43,7 @@ func outcomes() []rule {
 		{OutcomeUnstable, unmet("C1", "C2", "C3", "C8")},
 		{OutcomeUnstable, (*judgement).windowsApart},
 		{OutcomeDegraded, unmet("C4", "C5", "C9")},
+		{OutcomeDegraded, (*judgement).slowerThanAnchor},
 		{OutcomeProvisional, (*judgement).missingData},
 		{OutcomeDegraded, func(j *judgement) string { return j.inseparable }},
 		{OutcomeProvisional, (*judgement).crossCheck},
@@ -225,8 +226,9 @@ func (j *judgement) simulatedRefused() string {
 }
 
 // lookOnly: quick runs are first looks, whatever the gates say.
-func (j *judgement) lookOnly() string {
-	f := j.curve.Fingerprint
+func (j *judgement) lookOnly() string { return lookOnly(j.curve.Fingerprint) }
+
+func lookOnly(f sweep.Fingerprint) string {
 	if f.Simulated || f.Effort == sweep.Standard || f.Effort == sweep.Full {
 		return ""
 	}

@@ -35,7 +35,7 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	invalid, _ := invalidRuns(c)
 	out := Proposal{
 		Outcome: outcome, Gates: j.gates, Form: form, Profile: e.policy.Profile, Limits: e.limits, CeilingMS: e.ceilingMS,
-		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()),
+		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor,
 		TokPerSecPerGPU: sweep.Median(e.attempts.throughputs()), TTFTP99MS: sweep.Median(e.attempts.p99s()),
 		Attempts: e.attempts.total, ValidAttempts: len(e.attempts.valid), StalledAttempts: e.attempts.stalled,
 		InvalidRuns: invalid, FingerprintHash: FingerprintHash(c.Fingerprint), Err: formErr, Fit: fit,
@@ -92,6 +92,9 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 	}
 	if j.inseparable != "" && len(j.attempts.valid) > 0 {
 		add(j.inseparable)
+	}
+	if j.anchor.Strength == Human {
+		add(fmt.Sprintf("C7 rests on a human anchor, for the portable profile only: %s", j.anchor.Label))
 	}
 	add(note)
 	if n, by := invalidRuns(j.curve); n > 0 {

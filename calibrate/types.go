@@ -35,6 +35,11 @@ type Policy struct {
 	AllowSimulated bool
 	// SLOMaxTTFTMS bounds the ceiling; 0 means the plan's, else 2,000.
 	SLOMaxTTFTMS float64
+	// Journal is the state of the journal that is judged. Approvals and Anchors
+	// are what C7 may rest on.
+	Journal   Source
+	Approvals []Approval
+	Anchors   []AnchorJournal
 }
 
 // Outcome says what a calibration came to.
@@ -91,6 +96,8 @@ type Proposal struct {
 	CeilingMS   float64              `json:"ceiling_ms,omitempty"`
 	Point       sweep.OperatingPoint `json:"operating_point"`
 	Sensitivity []Sensitivity        `json:"sensitivity,omitempty"`
+	// Anchor is what C7 rests on.
+	Anchor AnchorResult `json:"anchor"`
 	// Measured medians at the operating point (gate runs).
 	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`

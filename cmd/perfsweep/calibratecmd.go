@@ -23,6 +23,7 @@ type calibrateFlags struct {
 	point    int
 	allowSim bool
 	recipes  string
+	anchor   anchorFlags
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -36,10 +37,21 @@ func (a *app) calibrateCmd() *cobra.Command {
 safely below it, derives a throughput floor per GPU and a TTFT ceiling, and
 prints the change to the overlay as a diff. Only --write changes the file, and
 only when every gate on the data is met; otherwise it ends with 9 and says which
-gate is unmet. Without --target it uses what --journal holds.`,
+gate is unmet. Without --target it uses what --journal holds.
+
+Nothing within a campaign shows that a whole environment is slow, so a gate needs
+an anchor from outside (C7). --anchor JOURNAL gives a strong one: an approved
+baseline of the same place, or the same thing measured on another node or
+cluster; each must agree. --approve JOURNAL --by NAME --why TEXT gives a human
+one, for the portable profile only: it writes an entry with the journal's hash
+beside the overlay, to be reviewed and kept with it. A journal that changes
+afterwards voids its approval.`,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.anchor.check(c.Flags().Changed); err != nil {
+				return err
+			}
 			p, err := s.plan(&m, c.Flags().Changed)
 			if err != nil {
 				return err
@@ -55,6 +67,7 @@ gate is unmet. Without --target it uses what --journal holds.`,
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
+	f.anchor.bind(fl)
 	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
 	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node; needed by --floor-form absolute")
@@ -105,6 +118,15 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return badInputf("%s: %w", f.overlay, err)
 	}
+	if policy.Approvals, err = f.anchor.read(f.overlay); err != nil {
+		return err
+	}
+	if f.anchor.approve != "" {
+		return a.approveJournal(f, ov, policy)
+	}
+	if policy.Anchors, err = f.anchor.journals(); err != nil {
+		return err
+	}
 	if err := a.rehearse(f, ov, form); err != nil {
 		return err
 	}
@@ -122,6 +144,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	}
 	if err := recipes.ValidModel(curve.Fingerprint.Model); err != nil {
 		return badInputf("%s: %w", cam.flags.journal, err)
+	}
+	if policy.Journal, err = sourceOf(cam.flags.journal); err != nil {
+		return err
 	}
 	p := calibrate.Propose(curve, ov.gate, policy)
 	if p.Err != nil {

@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -34,8 +37,40 @@ func scriptJournals(t *testing.T) string {
 		var curve sweep.Curve
 		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, longOSL, j.plan) })
 		writeJournal(t, filepath.Join(dir, j.name+".jsonl"), curve)
+		if j.name == "calibrate" {
+			writeJournal(t, filepath.Join(dir, "real.jsonl"), asReal(curve, "http://frontend-a:8000", 0, 1))
+			writeJournal(t, filepath.Join(dir, "second.jsonl"), asReal(curve, "http://frontend-b:8000", 48*time.Hour, 0.98))
+			writeJournal(t, filepath.Join(dir, "slow.jsonl"), asReal(curve, "http://frontend-a:8000", 72*time.Hour, 0.8))
+		}
 	}
 	return dir
+}
+
+// asReal is a simulated campaign as a real target would have left it, at a
+// share of its speed: with the standard effort's numbers of requests, and a
+// second window. No real target is in reach of these scripts.
+func asReal(c sweep.Curve, target string, later time.Duration, speed float64) sweep.Curve {
+	c.Fingerprint.Simulated, c.Fingerprint.Target, c.Fingerprint.Effort = false, target, sweep.Standard
+	c.Fingerprint.Labels = map[string]string{"gpu_product": "test device", "image": "sha256:0123", "precision": "bf16"}
+	c.Plan.Effort = sweep.Standard
+	c.Started = c.Started.Add(later)
+	runs := c.Runs
+	for _, r := range c.Runs {
+		if r.Step.Purpose == sweep.Confirm && r.Seq > len(c.Runs)-6 { // three attempts of two runs
+			r.Window, r.Seq = 2, len(runs)+1
+			r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(time.Hour), r.Result.Started.Add(time.Hour), r.Result.Ended.Add(time.Hour)
+			runs = append(runs[:len(runs):len(runs)], r)
+		}
+	}
+	c.Runs = slices.Clone(runs)
+	for i := range c.Runs {
+		r := &c.Runs[i]
+		r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(later), r.Result.Started.Add(later), r.Result.Ended.Add(later)
+		for _, e := range []*loadgen.Estimate{&r.Result.Window, &r.Result.WholeRun} {
+			e.OutputTokPerSec, e.Requests = speed*e.OutputTokPerSec, 8192
+		}
+	}
+	return c
 }
 
 // writeJournal writes a curve as a campaign that nothing interrupted.

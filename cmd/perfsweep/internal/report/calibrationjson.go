@@ -30,6 +30,7 @@ type calibrationDoc struct {
 	CeilingMS         float64                 `json:"ceiling_ms,omitempty"`
 	Limits            *calibrate.Limits       `json:"limits,omitempty"`
 	Sensitivity       []calibrate.Sensitivity `json:"sensitivity"`
+	Anchor            calibrate.AnchorResult  `json:"anchor"`
 	Runs              []runDoc                `json:"runs"`
 	Fingerprint       sweep.Fingerprint       `json:"fingerprint"`
 	OutputTokens      int64                   `json:"total_output_tokens"`
@@ -76,7 +77,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		ConcurrencyPerGPU: r.Point.ConcurrencyPerGPU, Point: r.Point,
 		TokPerSecPerGPU: r.TokPerSecPerGPU, TTFTP99MS: r.TTFTP99MS,
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
-		Sensitivity: r.Sensitivity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
+		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
 		OutputTokens: c.Curve.OutputTokens(), Diff: c.Diff, Wrote: c.Wrote,
 	}
 	if d.Sensitivity == nil {

@@ -1,0 +1,244 @@
+package calibrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Source names a journal and the state of it that was read.
+type Source struct {
+	Name   string
+	SHA256 string
+}
+
+// AnchorJournal is a journal from outside the campaign, which the campaign is
+// held against: an approved baseline, or the same thing measured on a second
+// node or cluster or on a device known to be good.
+type AnchorJournal struct {
+	Source
+	Curve sweep.Curve
+}
+
+// Strength says what an anchor is worth.
+type Strength string
+
+// A strong anchor is an independent measurement that agrees. A human one is a
+// person's word, or the public record: it carries a portable floor only.
+const (
+	Strong Strength = "strong"
+	Human  Strength = "human"
+)
+
+// AnchorResult is what C7 rests on.
+type AnchorResult struct {
+	Strength Strength `json:"strength,omitempty"`
+	// Label says for a reader what the anchor is.
+	Label string `json:"label,omitempty"`
+	// Ratio is the campaign's throughput per GPU over that of a strong anchor or
+	// of the public record.
+	Ratio float64 `json:"throughput_ratio,omitempty"`
+	// Notes say of every journal that was offered what became of it.
+	Notes []string `json:"notes,omitempty"`
+	// Refuses: something that was measured speaks against the campaign, which
+	// no anchor and no waiver outweighs.
+	Refuses bool `json:"refuses,omitempty"`
+}
+
+const (
+	// anchorAtLeast is how much of an anchor a campaign must reach. The rule has
+	// one side: a cluster that is faster than its anchor is not sick, and
+	// ±12 % on five runs refuses up to 9 % of healthy campaigns.
+	anchorAtLeast = 0.90
+	// anchorRenew is the ratio above which an anchor is out of date.
+	anchorRenew = 1.12
+	// anchorRuns is the fewest gate runs of an anchor at the point.
+	anchorRuns = 3
+)
+
+// findAnchor looks at everything that was offered. Of several anchors each must
+// agree: one that does not is not outvoted.
+func (e *evidence) findAnchor() AnchorResult {
+	var out AnchorResult
+	for _, a := range e.policy.Anchors {
+		label, why := e.comparable(a)
+		if why != "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("%s is no anchor: %s", printable(a.Name), why))
+			continue
+		}
+		x := sweep.Median(anchorAttempts(a.Curve, e.op()).throughputs())
+		r := sweep.Median(e.attempts.throughputs()) / x
+		note := fmt.Sprintf("%s: x%.3f of its %s tok/s per GPU", label, r, num(x))
+		if r > anchorRenew {
+			note += " (above 1.12: renew the anchor)"
+		}
+		out.Notes = append(out.Notes, note)
+		if !(r >= anchorAtLeast) {
+			out.Refuses = true
+		}
+		if out.Strength == "" || r < out.Ratio {
+			out.Strength, out.Label, out.Ratio = Strong, label, r
+		}
+	}
+	if out.Strength == "" {
+		e.humanAnchor(&out)
+	}
+	return out
+}
+
+// comparable says what kind of strong anchor a journal is, or why it is none.
+func (e *evidence) comparable(a AnchorJournal) (label, why string) {
+	f, g := e.curve.Fingerprint, a.Curve.Fingerprint
+	if f.Simulated != g.Simulated {
+		return "", "a simulation and a measurement say nothing of each other"
+	}
+	if a.SHA256 == e.policy.Journal.SHA256 || sharesRuns(e.curve, a.Curve) {
+		return "", "it holds runs of this campaign, and no campaign vouches for itself"
+	}
+	if !f.Simulated {
+		// Unknown equals unknown within one journal only.
+		for _, k := range []string{"gpu_product", "image", "precision"} {
+			if f.Labels[k] == "" || g.Labels[k] == "" {
+				return "", fmt.Sprintf("%s is not stated in both journals (--label %s=...)", k, k)
+			}
+		}
+	}
+	elsewhere, differs := placesAndDifferences(f.Diff(g))
+	if len(differs) > 0 {
+		return "", "it measured something else (" + strings.Join(differs, "; ") + ")"
+	}
+	runs := anchorAttempts(a.Curve, e.op())
+	x, p99 := runs.throughputs(), runs.p99s()
+	if len(x) < anchorRuns {
+		return "", fmt.Sprintf("it has %d valid gate runs at %d per GPU, %d are needed", len(x), e.op(), anchorRuns)
+	}
+	if len(e.attempts.valid) == 0 {
+		return "", "this campaign has no valid gate run to compare"
+	}
+	if _, _, split := splitGap(x, noise{}); split || tailApart(p99, runs.p50s(), split) {
+		return "", "its own gate runs fall apart (C1, C2)"
+	}
+	if elsewhere {
+		return fmt.Sprintf("%s, measured on another node or cluster (%s)", printable(a.Name), printable(g.Target)), ""
+	}
+	ok := slices.ContainsFunc(e.policy.Approvals, func(p Approval) bool { return p.JournalSHA256 == a.SHA256 && p.Simulated == g.Simulated })
+	if !ok {
+		return "", "it is a baseline of the same place that nobody approved in this state (calibrate --approve " + printable(a.Name) + ")"
+	}
+	return "the approved baseline " + printable(a.Name), ""
+}
+
+// anchorAttempts are the gate runs of a journal at a point, of whichever
+// command: a check measures the same protocol as a confirmation.
+func anchorAttempts(c sweep.Curve, n int) attempts {
+	if n <= 0 {
+		return attempts{}
+	}
+	a := attemptsAt(c, n, sweep.Confirm)
+	if len(a.valid) == 0 {
+		return attemptsAt(c, n, sweep.Check)
+	}
+	return a
+}
+
+// placesAndDifferences sorts the differences of two fingerprints: an anchor may
+// lie elsewhere, and be older than this tool; anything else makes it another
+// thing.
+func placesAndDifferences(diff []string) (elsewhere bool, differs []string) {
+	for _, d := range diff {
+		switch field, _, _ := strings.Cut(d, ":"); field {
+		case "target", "labels.node", "labels.cluster":
+			elsewhere = true
+		case "deployment_id", "tool_version", "labels.hostname", "labels.zone", "labels.region":
+		default:
+			differs = append(differs, printable(d))
+		}
+	}
+	return elsewhere, differs
+}
+
+// sharesRuns reports whether two journals hold one and the same run.
+func sharesRuns(a, b sweep.Curve) bool {
+	type id struct {
+		started int64
+		rate    float64
+	}
+	seen := map[id]bool{}
+	for _, r := range a.Runs {
+		seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}] = true
+	}
+	return slices.ContainsFunc(b.Runs, func(r sweep.Run) bool {
+		return seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}]
+	})
+}
+
+// humanAnchor looks for a person's word for this very journal.
+func (e *evidence) humanAnchor(out *AnchorResult) {
+	src := e.policy.Journal
+	valid := func(a Approval) bool {
+		return src.SHA256 != "" && a.JournalSHA256 == src.SHA256 && a.Simulated == e.curve.Fingerprint.Simulated
+	}
+	if i := slices.IndexFunc(e.policy.Approvals, valid); i >= 0 {
+		out.Strength, out.Label = Human, "approved by "+e.policy.Approvals[i].text()
+		return
+	}
+	for _, a := range e.policy.Approvals {
+		if src.Name != "" && a.Journal == src.Name {
+			out.Notes = append(out.Notes, fmt.Sprintf("the approval by %s on %s is void: %s has changed since", printable(a.By), printable(a.Approved), printable(src.Name)))
+		}
+	}
+}
+
+// c7 asks for a witness from outside: an environment that is slow throughout
+// looks perfectly steady from within.
+func (e *evidence) c7() GateResult {
+	g := GateResult{ID: "C7", Name: "external anchor", State: Unmet,
+		Threshold: fmt.Sprintf("%.2f or more of an approved baseline, a reference device or a second node; or a human's approval, for the portable profile", anchorAtLeast),
+		Remedy: "measure the same on another node or cluster and give that journal with --anchor; or compare the numbers with an independent measurement, " +
+			"and approve this journal: calibrate --overlay FILE --approve JOURNAL --by NAME --why TEXT"}
+	a := e.anchor
+	switch {
+	case a.Refuses:
+		g.Remedy = "the campaign is slower than its anchor throughout: find out what differs before anything is promised from it"
+	case a.Strength == Strong:
+		g.State = Met
+	case a.Strength == Human && e.policy.Profile != Portable:
+		g.Remedy = "a human's word and the public record carry the portable profile only: give a strong anchor (--anchor), or use --floor-profile portable"
+	case a.Strength == Human:
+		g.State = Met
+	case e.curve.Fingerprint.Simulated && e.policy.AllowSimulated:
+		g.State, g.Remedy = Waived, ""
+	}
+	seen := a.Notes
+	if a.Strength != Strong {
+		label := "no anchor"
+		if a.Strength != "" {
+			label = fmt.Sprintf("%s anchor, %s", a.Strength, a.Label)
+		}
+		seen = append([]string{label}, seen...)
+	}
+	g.Observed = strings.Join(seen, "; ")
+	return result(g)
+}
+
+// slowerThanAnchor is the row of a campaign that a measurement from outside
+// contradicts.
+func (j *judgement) slowerThanAnchor() string {
+	if !j.anchor.Refuses {
+		return ""
+	}
+	return j.gates[slices.IndexFunc(j.gates, func(g GateResult) bool { return g.ID == "C7" })].text()
+}
+
+// anchorLine is the comment's paragraph on what vouches for the numbers.
+func (j *judgement) anchorLine() string {
+	switch a := j.anchor; a.Strength {
+	case Strong:
+		return fmt.Sprintf("Anchor: strong. Throughput is x%.3f of that of %s.", a.Ratio, a.Label)
+	case Human:
+		return fmt.Sprintf("Anchor: HUMAN, not an independent measurement by this tool; portable profile only. The campaign was %s.", strings.TrimSuffix(a.Label, "."))
+	}
+	return "Anchor: none. Nothing from outside says that the whole environment was not slow."
+}

@@ -1,0 +1,239 @@
+package calibrate
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+const (
+	ownHash   = "1111111111111111111111111111111111111111111111111111111111111111"
+	otherHash = "2222222222222222222222222222222222222222222222222222222222222222"
+)
+
+// withAnchor is a real campaign with two windows, beside another journal of the
+// same thing, at a share of its speed, which bend changes.
+func withAnchor(share float64, bend func(*AnchorJournal)) *fixture {
+	f := newFixture()
+	f.curve.Fingerprint.Labels["image"], f.curve.Fingerprint.Labels["precision"] = "sha256:01", "fp8"
+	other := newFixture()
+	other.curve.Fingerprint.Labels["image"], other.curve.Fingerprint.Labels["precision"] = "sha256:01", "fp8"
+	other.curve.Fingerprint.Target = "http://elsewhere:8000"
+	other.attempts(sweep.Confirm, 128, scaled(healthyX(), share), healthyP99())
+	for i := range other.curve.Runs {
+		other.curve.Runs[i].Started = other.curve.Runs[i].Started.Add(24 * time.Hour)
+	}
+	a := AnchorJournal{Source{"other.jsonl", otherHash}, other.curve}
+	if bend != nil {
+		bend(&a)
+	}
+	f.policy.Journal, f.policy.Anchors = Source{"own.jsonl", ownHash}, []AnchorJournal{a}
+	return f
+}
+
+func scaled(x []float64, by float64) []float64 {
+	out := slices.Clone(x)
+	for i := range out {
+		out[i] *= by
+	}
+	return out
+}
+
+// One rule a line: what makes a journal an anchor, and what keeps it from
+// being one.
+func TestStrongAnchor(t *testing.T) {
+	place := func(a *AnchorJournal) { a.Curve.Fingerprint.Target = "http://frontend:8000" }
+	for _, c := range []struct {
+		name  string
+		share float64
+		bend  func(*AnchorJournal)
+		want  GateState
+		says  string
+	}{
+		{"a second node that agrees", 1, nil, Met, "on another node or cluster"},
+		{"just within", 1 / 0.901, nil, Met, "x0.901"},
+		{"just below", 1 / 0.899, nil, Unmet, "x0.899"},
+		{"far faster than its anchor", 0.8, nil, Met, "renew the anchor"},
+		{"an older tool", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.ToolVersion = "v0.0.9" }, Met, ""},
+		{"another image", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.Labels["image"] = "sha256:02" }, Unmet, "measured something else (labels.image"},
+		{"another size", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.GPUs = 4 }, Unmet, "measured something else (gpus"},
+		{"another model", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.Model = "other" }, Unmet, "measured something else (model"},
+		{"precision unknown", 1, func(a *AnchorJournal) { delete(a.Curve.Fingerprint.Labels, "precision") }, Unmet, "precision is not stated in both"},
+		{"a simulation", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.Simulated = true }, Unmet, "simulation and a measurement"},
+		{"the same place, not approved", 1, place, Unmet, "nobody approved"},
+		{"the same file", 1, func(a *AnchorJournal) { a.SHA256 = ownHash }, Unmet, "vouches for itself"},
+		{"two gate runs", 1, func(a *AnchorJournal) { a.Curve.Runs = a.Curve.Runs[:4] }, Unmet, "2 valid gate runs at 128 per GPU"},
+		{"three gate runs", 1, func(a *AnchorJournal) { a.Curve.Runs = a.Curve.Runs[:6] }, Met, ""},
+		{"of a check", 1, func(a *AnchorJournal) {
+			for i := range a.Curve.Runs {
+				a.Curve.Runs[i].Step.Purpose = sweep.Check
+			}
+		}, Met, ""},
+		{"another load", 1, func(a *AnchorJournal) {
+			for i := range a.Curve.Runs {
+				a.Curve.Runs[i].Step.ConcurrencyPerGPU = 96
+			}
+		}, Unmet, "0 valid gate runs at 128"},
+		{"an anchor that stalls", 1, func(a *AnchorJournal) {
+			a.Curve.Runs[0].Result.WholeRun.OutputTokPerSec /= 2
+		}, Unmet, "its own gate runs fall apart"},
+	} {
+		p := withAnchor(c.share, c.bend).propose()
+		g := gate(p, "C7")
+		if g.State != c.want || !strings.Contains(g.Observed, c.says) {
+			t.Errorf("%s: %+v", c.name, g)
+		}
+		if strong := p.Anchor.Strength == Strong; c.want == Met && !strong {
+			t.Errorf("%s: %+v", c.name, p.Anchor)
+		}
+	}
+}
+
+// A copy of a journal under another name and with fewer runs is no witness.
+func TestNoCampaignVouchesForItself(t *testing.T) {
+	f := withAnchor(1, nil)
+	f.policy.Anchors[0].Curve.Runs = f.curve.Runs[:6]
+	if g := gate(f.propose(), "C7"); g.State != Unmet || !strings.Contains(g.Observed, "vouches for itself") {
+		t.Errorf("%+v", g)
+	}
+}
+
+// Of two anchors that contradict each other the lower ratio counts, and a
+// person's word does not outweigh a measurement, nor does a waiver.
+func TestAnchorThatDisagrees(t *testing.T) {
+	f := withAnchor(1.3, nil)
+	good := withAnchor(1, nil).policy.Anchors[0]
+	good.Name = "good.jsonl"
+	f.policy.Anchors = append(f.policy.Anchors, good)
+	f.policy.Approvals = []Approval{{JournalSHA256: ownHash, By: "A", Why: "B", Approved: "2026-09-03"}}
+	for _, sim := range []bool{false, true} {
+		if sim {
+			f.simulated()
+			for i := range f.policy.Anchors {
+				f.policy.Anchors[i].Curve.Fingerprint.Simulated = true
+			}
+		}
+		p := f.propose()
+		if g := gate(p, "C7"); g.State != Unmet || p.Outcome != OutcomeDegraded || p.Writable {
+			t.Errorf("simulated %v: %s %+v", sim, p.Outcome, g)
+		}
+	}
+}
+
+// An approval belongs to one state of one journal.
+func TestApprovals(t *testing.T) {
+	word := Approval{JournalSHA256: ownHash, Journal: "own.jsonl", By: "A. Tester", Why: "142,000 tok/s in the vendor's report", Approved: "2026-09-03"}
+	for _, c := range []struct {
+		name string
+		bend func(*fixture, *Approval)
+		want GateState
+		says string
+	}{
+		{"its journal", func(*fixture, *Approval) {}, Met, "human anchor, approved by A. Tester on 2026-09-03: 142,000 tok a second"},
+		{"the regression profile", func(f *fixture, _ *Approval) { f.policy.Profile = Regression }, Unmet, "human anchor"},
+		{"a changed journal", func(f *fixture, _ *Approval) { f.policy.Journal.SHA256 = otherHash }, Unmet, "is void: own.jsonl has changed since"},
+		{"another journal", func(f *fixture, _ *Approval) { f.policy.Journal = Source{"new.jsonl", otherHash} }, Unmet, "no anchor"},
+		{"a simulation's", func(_ *fixture, a *Approval) { a.Simulated = true }, Unmet, "no anchor"},
+	} {
+		f, a := newFixture(), word
+		f.policy.Journal = Source{"own.jsonl", ownHash}
+		c.bend(f, &a)
+		f.policy.Approvals = []Approval{a}
+		p := f.propose()
+		if g := gate(p, "C7"); g.State != c.want || !strings.Contains(g.Observed, c.says) {
+			t.Errorf("%s: %+v", c.name, g)
+		}
+		if p.Writable {
+			t.Errorf("%s: one window, and yet writable", c.name)
+		}
+		if human := slices.ContainsFunc(p.Comment, func(s string) bool { return strings.HasPrefix(s, "Anchor: HUMAN") }); human != (p.Anchor.Strength == Human) {
+			t.Errorf("%s: the comment does not label the anchor: %q", c.name, p.Comment)
+		}
+	}
+}
+
+// An approved baseline of the same place is a strong anchor.
+func TestApprovedBaseline(t *testing.T) {
+	f := withAnchor(1, func(a *AnchorJournal) { a.Curve.Fingerprint.Target = "http://frontend:8000" })
+	f.policy.Approvals = []Approval{{JournalSHA256: otherHash}}
+	p := f.propose()
+	if g := gate(p, "C7"); g.State != Met || p.Anchor.Strength != Strong || !strings.Contains(p.Anchor.Label, "approved baseline") {
+		t.Errorf("%+v %+v", g, p.Anchor)
+	}
+	f.policy.Approvals[0].Simulated = true
+	if g := gate(f.propose(), "C7"); g.State != Unmet {
+		t.Errorf("approved as a simulation: %+v", g)
+	}
+}
+
+func TestApprove(t *testing.T) {
+	journal := Source{"own.jsonl", ownHash}
+	try := func(f *fixture, by, why string) (Approval, error) {
+		return approve(journal, f.curve, f.propose(), f.policy, by, why, "2026-09-03")
+	}
+	f := newFixture().simulated()
+	a, err := try(f, " A. Tester ", "the same as the bench in rack 7")
+	if err != nil || a.By != "A. Tester" || a.JournalSHA256 != ownHash || !a.Simulated || a.ConcurrencyPerGPU != 128 || a.TokPerSecPerGPU != 21197 || a.ValidAttempts != 5 {
+		t.Fatalf("%+v, %v", a, err)
+	}
+	text, err := AddApproval(nil, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := ParseApprovals("f.json", text)
+	if err != nil || !slices.Equal(back, []Approval{a}) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	if again, _ := AddApproval(back, a); string(again) != string(text) {
+		t.Errorf("the same word twice: %s", again)
+	}
+	for name, w := range map[string][2]string{
+		"no name": {"", "why"}, "blank reason": {"A", " \t"}, "two lines": {"A", "one\ntwo"}, "an escape": {"A", "\x1b[1m"}, "bidirectional": {"A", "a\u202eb"},
+		"too long": {"A", strings.Repeat("x", 301)}, "a marker": {"A", "see perfsweep: end"}, "not UTF-8": {"A", "\xff"},
+	} {
+		var pe *PolicyError
+		if _, err := try(f, w[0], w[1]); !errors.As(err, &pe) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, bend := range map[string]func(*fixture){
+		"one window of a real target": func(f *fixture) { f.curve.Fingerprint.Simulated = false },
+		"simulated, not allowed":      func(f *fixture) { f.policy.AllowSimulated = false },
+		"too few attempts":            func(f *fixture) { f.curve.Runs = f.curve.Runs[:8] },
+		"unsteady":                    func(f *fixture) { f.curve.Runs[0].Result.WholeRun.OutputTokPerSec /= 2 },
+		"a cross-check":               func(f *fixture) { f.curve.Fingerprint.Transport = "go-openai" },
+		"a flagged level":             func(f *fixture) { f.level(64).Flags = []string{"split"} },
+	} {
+		f := newFixture().simulated()
+		bend(f)
+		var no *NotApprovableError
+		if _, err := try(f, "A", "B"); !errors.As(err, &no) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := Approve(journal, sweep.Curve{}, recipes.Gate{}, Policy{}, "A", "B", "2026-09-03"); err == nil {
+		t.Error("nothing was measured, and yet it was approved")
+	}
+}
+
+func FuzzParseApprovals(f *testing.F) {
+	f.Add([]byte(`{"schema_version": 1, "approvals": [{"journal_sha256": "` + ownHash + `", "by": "A", "why": "B", "approved": "2026-01-01"}]}`))
+	f.Add([]byte(`{"schema_version": 1, "approvals": [], "more": 1}`))
+	f.Add([]byte(`{"schema_version": 2}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all, err := ParseApprovals("f.json", b)
+		if err != nil {
+			return
+		}
+		for _, a := range all {
+			if CheckWord("by", a.By) != nil || CheckWord("why", a.Why) != nil || !isSHA256(a.JournalSHA256) {
+				t.Fatalf("accepted %+v", a)
+			}
+		}
+	})
+}
