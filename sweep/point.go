@@ -65,15 +65,15 @@ func choosePoint(p Plan, fit knee.Fit, v *view, limit int) (op OperatingPoint, n
 	if n == 0 {
 		return op, 0
 	}
-	if limit > 0 && n > limit {
-		n, op.Bound = limit, "confirmed"
-	}
 	most, why, unknown := objectiveBound(p, v)
 	if why != "" {
 		return OperatingPoint{Reason: why}, 0
 	}
 	if float64(n) > most {
 		n, op.Bound = LadderFloor(most), "objective"
+	}
+	if limit > 0 && n > limit {
+		n, op.Bound = limit, "confirmed"
 	}
 	for ; n > 0; n = ladderPrev(n) {
 		op.ConcurrencyPerGPU, op.Next = n, LadderNext(n)

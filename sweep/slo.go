@@ -3,6 +3,8 @@ package sweep
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -56,12 +58,11 @@ type SLO struct {
 const (
 	sloReplicates = 400
 	sloTail       = 0.05
-	// sloNoise is taken for the run-to-run deviation of ln p99 where no level
-	// was repeated.
-	sloNoise = 0.15
-	// sloNoiseFloor is the least noise that a p99 is believed to have: a few
-	// runs that agree prove no more.
-	sloNoiseFloor = 0.10
+	// The run-to-run deviation of ln p99 where no level was repeated, and the
+	// least that it is believed to be: a few runs that agree prove no more. An
+	// ITL over a whole answer is all but n/X and as steady as throughput.
+	ttftNoise, ttftNoiseFloor = 0.15, 0.10
+	itlNoise, itlNoiseFloor   = 0.03, 0.015
 )
 
 // FindSLO locates an objective on a curve. Each level's ln p99 is the median of
@@ -78,22 +79,29 @@ func FindSLO(o loadgen.Objective, runs []LatencyRun) SLO {
 		return s
 	}
 	limits := limitsOf(o)
-	levels := slices.DeleteFunc(sloLevels(runs), func(l sloLevel) bool {
-		for _, m := range limits {
-			if len(m.logs(l)) == 0 {
-				s.Notes = append(s.Notes, fmt.Sprintf("%s is missing at %d per GPU, which is not judged", m.what, l.n))
-				return true
+	levels := sloLevels(runs)
+	for _, m := range limits {
+		var without []string
+		levels = slices.DeleteFunc(levels, func(l sloLevel) bool {
+			if len(m.logs(l)) > 0 {
+				return false
 			}
+			without = append(without, strconv.Itoa(l.n))
+			return true
+		})
+		if len(without) > 0 {
+			s.Notes = append(s.Notes, fmt.Sprintf("%s is missing and nothing judged at %s per GPU", m.what, strings.Join(without, ", ")))
 		}
-		return false
-	})
+	}
 	if len(levels) < 2 {
 		s.Reason = fmt.Sprintf("two levels that tell what the objective limits are needed, and there are %d", len(levels))
 		return s
 	}
 	c := newCrossing(levels, limits)
-	if c.assumed {
-		s.Notes = append(s.Notes, fmt.Sprintf("no level was repeated; the noise of a p99 is assumed to be %.0f %%", 100*sloNoise))
+	for _, m := range c.limits {
+		if m.df < 1 {
+			s.Notes = append(s.Notes, fmt.Sprintf("no level was repeated; the noise of %s is assumed to be %.0f %%", m.what, 100*m.noise))
+		}
 	}
 	s.locate(c)
 	return s

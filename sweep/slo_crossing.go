@@ -38,13 +38,14 @@ type sloLimit struct {
 	center, se []float64
 	noise      float64
 	df         int
+	floor      float64 // of noise
 }
 
 // limitsOf lists the sides that an objective has.
 func limitsOf(o loadgen.Objective) []sloLimit {
 	all := []sloLimit{
-		{name: "ttft_p99", what: "TTFT p99", limit: o.TTFTMS, value: func(r LatencyRun) float64 { return r.TTFTP99MS }},
-		{name: "itl_p99", what: "ITL p99", limit: o.ITLMS, value: func(r LatencyRun) float64 { return r.ITLP99MS }},
+		{name: "ttft_p99", what: "TTFT p99", limit: o.TTFTMS, noise: ttftNoise, floor: ttftNoiseFloor, value: func(r LatencyRun) float64 { return r.TTFTP99MS }},
+		{name: "itl_p99", what: "ITL p99", limit: o.ITLMS, noise: itlNoise, floor: itlNoiseFloor, value: func(r LatencyRun) float64 { return r.ITLP99MS }},
 	}
 	all = slices.DeleteFunc(all, func(m sloLimit) bool { return m.limit == 0 })
 	for i := range all {
@@ -68,10 +69,9 @@ func (m *sloLimit) logs(l sloLevel) []float64 {
 
 // crossing is where limits are crossed on levels.
 type crossing struct {
-	n       []float64
-	limits  []sloLimit
-	weight  []float64
-	assumed bool
+	n      []float64
+	limits []sloLimit
+	weight []float64
 }
 
 func newCrossing(levels []sloLevel, limits []sloLimit) *crossing {
@@ -100,10 +100,8 @@ func newCrossing(levels []sloLevel, limits []sloLimit) *crossing {
 			}
 			m.se = append(m.se, se)
 		}
-		if m.noise = sloNoise; m.df > 0 {
-			m.noise = max(math.Sqrt(ss/float64(m.df)), sloNoiseFloor)
-		} else {
-			c.assumed = true
+		if m.df > 0 {
+			m.noise = max(math.Sqrt(ss/float64(m.df)), m.floor)
 		}
 	}
 	return c

@@ -155,7 +155,10 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if d.Reason != "" && !p.Writable {
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
-	return a.finishCalibrate(f, ov, report.Calibration{Curve: curve, Proposal: p, Overlay: f.overlay})
+	return a.finishCalibrate(f, ov, report.Calibration{
+		Curve: curve, Proposal: p, Overlay: f.overlay,
+		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
+	})
 }
 
 // finishCalibrate makes the edit, writes it if that is allowed, and shows it.

@@ -86,7 +86,7 @@ func (c *campaign) refuseMeasuring() error {
 			return badInputf("--%s says what to measure and needs --target; without one %s is judged as it was measured: drop the flag", f, c.flags.journal)
 		}
 	}
-	return nil
+	return c.refuseObjective()
 }
 
 // drive runs the preflight, joins the journal and follows the planner.
@@ -218,7 +218,7 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 	return func(ctx context.Context, s sweep.Step, first uint64) (loadgen.Result, error) {
 		cfg := cfg
 		cfg.Concurrency = s.ConcurrencyPerGPU * gpus
-		cfg.Kind = s.Kind
+		cfg.Kind, cfg.Objective = s.Kind, c.plan.Objective
 		cfg.FirstRequest = first
 		cfg.Limits = c.plan.Effort.Limits(s, cfg.Concurrency, e2e)
 		if err := c.flags.net.limit(&cfg.Limits); err != nil {

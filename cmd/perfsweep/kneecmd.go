@@ -9,6 +9,7 @@ import (
 
 func (a *app) kneeCmd() *cobra.Command {
 	var eStar, slo float64
+	var of objectiveFlags
 	var gpus int
 	var explain bool
 	c := &cobra.Command{
@@ -24,7 +25,11 @@ one.
 
 With --explain it also prints the candidate models with their errors, the level
 by level evidence, every decision with its numbers and what the interval is made
-of; -o json has the same under "explain".`,
+of; -o json has the same under "explain".
+
+With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
+is met, judged by the percentiles in FILE; a journal that was measured with an
+objective needs no flag, and has goodput as well. The exit code stays the knee's.`,
 		Example: "  perfsweep knee sweep.jsonl\n  perfsweep knee curve.csv -o json\n  perfsweep knee curve.csv --explain\n  perfsweep knee artifacts/ --gpus 8",
 		Args:    exactly(1, "one FILE: a journal, a CSV, a folder of AIPerf or a report of GuideLLM"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -49,7 +54,15 @@ of; -o json has the same under "explain".`,
 			cv.Fit.Warnings = append(cv.Fit.Warnings, notes...)
 			p := sweep.DefaultPlan(sweep.Standard)
 			p.EStar, p.SLOMaxTTFTMS = eStar, slo
+			if p.Objective = of.objective(); p.Objective.IsZero() {
+				p.Objective = measuredObjective(cv.All)
+			}
 			cv.Point = sweep.ChoosePoint(p, cv.Fit, cv.All)
+			gpus := 1
+			if cv.Fingerprint != nil {
+				gpus = cv.Fingerprint.GPUs
+			}
+			cv.Objective = objectiveOf(p.Objective, cv.All, gpus)
 			if err := a.printCurve(cv); err != nil {
 				return err
 			}
@@ -58,6 +71,7 @@ of; -o json has the same under "explain".`,
 	}
 	c.Flags().IntVar(&gpus, "gpus", 0, "GPUs that were measured, for results of AIPerf and GuideLLM, which do not tell")
 	c.Flags().Float64Var(&eStar, "e-star", 0.20, "elasticity of throughput at the knee, 0.05 to 0.5")
+	of.bind(c.Flags())
 	c.Flags().BoolVar(&explain, "explain", false, "also print why this model, this knee, this status and this interval")
 	c.Flags().Float64Var(&slo, "slo-ttft-ms", 2000, "largest TTFT p99 that counts as healthy")
 	return c

@@ -24,11 +24,14 @@ func scriptJournals(t *testing.T) string {
 	const engine = "batch-cap?chunk=32&model=Qwen/Qwen3-8B"
 	check := sweep.DefaultPlan(sweep.Quick)
 	check.Check, check.Point = true, 32
+	within := quickPlan()
+	within.Objective = loadgen.Objective{TTFTMS: 400, ITLMS: 15}
 	for _, j := range []struct {
 		name, target string
 		plan         sweep.Plan
 	}{
 		{"calibrate", engine, quickPlan()},
+		{"objective", engine, within},
 		{"pass", engine, check},
 		{"other", "batch-cap?chunk=32&model=other", check},
 		{"fail", engine + "&speed=0.7", check},

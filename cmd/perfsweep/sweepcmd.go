@@ -17,6 +17,7 @@ type sweepFlags struct {
 	repeats int
 	eStar   float64
 	maxRuns int
+	objectiveFlags
 }
 
 func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Plan, error) {
@@ -31,6 +32,7 @@ func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Pla
 	p.Levels = s.levels
 	p.EStar, p.SLOMaxTTFTMS, p.MaxWall = s.eStar, m.sloTTFTMS, m.maxWall
 	p.MaxConcurrencyPerGPU, p.Repeats, p.MaxRuns = s.maxN, s.repeats, s.maxRuns
+	p.Objective = s.objective()
 	if changed("max-concurrency-per-gpu") && s.maxN < 1 {
 		return p, badInputf("--max-concurrency-per-gpu %d: must be at least 1", s.maxN)
 	}
@@ -45,6 +47,7 @@ func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Pla
 
 func (s *sweepFlags) bind(c *cobra.Command) {
 	f := c.Flags()
+	s.objectiveFlags.bind(f)
 	f.IntSliceVar(&s.levels, "levels", nil, "concurrencies per GPU to measure, such as 8,16,32 (default: adaptive)")
 	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 0, "upper end of the adaptive sweep (default: two times the batch cap that the server publishes, else 512)")
 	f.IntVar(&s.repeats, "repeats", 2, "runs per level")
@@ -61,7 +64,11 @@ func (a *app) sweepCmd() *cobra.Command {
 		Long: `sweep measures the curve: it climbs in powers of two, stops where more load
 stops helping, repeats in random order, refines around the knee, and prints the
 curve with the knee. It ends with 0 when there is a usable knee and with 9 when
-there is none. With --journal every run is kept as it is made.`,
+there is none. With --journal every run is kept as it is made.
+
+With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
+is met, with an interval, and what was served within it (goodput). The exit code
+stays the knee's.`,
 		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -86,6 +93,7 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 	if err := a.printCurve(report.Curve{
 		Runs: curve.Points(), Fit: curve.Fit(), Point: d.Point, Fingerprint: &curve.Fingerprint,
 		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
+		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	}); err != nil {
 		return err
 	}

@@ -17,6 +17,8 @@ type Calibration struct {
 	Overlay  string
 	Diff     string
 	Wrote    bool
+	// Objective is nil where none was given.
+	Objective *Objective
 }
 
 // CalibrationText prints the decision first, then the curve, the gates on the
@@ -32,6 +34,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p.line("%s", answer(Curve{Fit: r.Fit, Point: r.Point}))
 	p.curve(r.Fit, r.Point)
 	p.fit(r.Fit)
+	p.objective(c.Objective, r.Point)
 	p.invalid(c.Curve.Runs)
 	p.gates(r.Gates)
 	p.limits(r)

@@ -22,6 +22,8 @@ type calibrationDoc struct {
 	KneeHigh          float64                 `json:"knee_high,omitempty"`
 	ConcurrencyPerGPU int                     `json:"concurrency_per_gpu,omitempty"`
 	Point             sweep.OperatingPoint    `json:"operating_point"`
+	SLO               *sweep.SLO              `json:"slo,omitempty"`
+	Goodput           []sweep.GoodputLevel    `json:"goodput,omitempty"`
 	TokPerSecPerGPU   float64                 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS         float64                 `json:"ttft_p99_ms,omitempty"`
 	Floor             float64                 `json:"floor,omitempty"`
@@ -79,6 +81,9 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
 		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
 		OutputTokens: c.Curve.OutputTokens(), Diff: c.Diff, Wrote: c.Wrote,
+	}
+	if c.Objective != nil {
+		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
 	}
 	if d.Sensitivity == nil {
 		d.Sensitivity = []calibrate.Sensitivity{}

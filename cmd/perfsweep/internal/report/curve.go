@@ -21,6 +21,8 @@ type Curve struct {
 	Fingerprint *sweep.Fingerprint
 	Preflight   *loadgen.Preflight
 	Reason      string
+	// Objective is nil where none was given.
+	Objective *Objective
 	// Explain adds why the fit came to its answer.
 	Explain bool
 }
@@ -41,6 +43,7 @@ func CurveText(w io.Writer, c Curve) error {
 	p.line("")
 	p.curve(c.Fit, c.Point)
 	p.fit(c.Fit)
+	p.objective(c.Objective, c.Point)
 	p.invalid(c.All)
 	p.generator(c.All)
 	for _, s := range c.Fit.Warnings {

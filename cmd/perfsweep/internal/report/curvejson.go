@@ -30,6 +30,8 @@ type curveDoc struct {
 	TiltLevel      int                   `json:"tilted_argmax,omitempty"`
 	LatencyEdge    int                   `json:"latency_edge,omitempty"`
 	NStar          float64               `json:"n_star,omitempty"`
+	SLO            *sweep.SLO            `json:"slo,omitempty"`
+	Goodput        []sweep.GoodputLevel  `json:"goodput,omitempty"`
 	Elasticity     float64               `json:"last_octave_elasticity,omitempty"`
 	Noise          float64               `json:"run_noise_ln,omitempty"`
 	NoiseDF        int                   `json:"run_noise_df,omitempty"`
@@ -67,6 +69,9 @@ func CurveJSON(w io.Writer, c Curve) error {
 	}
 	if c.Fingerprint != nil {
 		d.Simulated = c.Fingerprint.Simulated
+	}
+	if c.Objective != nil {
+		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
 	}
 	d.Invalid = invalidRuns(c.All)
 	d.Generator = generatorDocs(c.All)
