@@ -61,7 +61,7 @@ func (t *tape) search() Decision {
 		return t.known()
 	}
 	if !t.plan.Confirm || !op.Healthy {
-		return Decision{Point: op, Reason: pointReason(op)}
+		return Decision{Point: op, Reason: op.Sentence()}
 	}
 	return t.confirm(op)
 }
@@ -87,16 +87,5 @@ func (t *tape) known() Decision {
 	if op.Reason == "" {
 		op.Reason = "the campaign is not finished"
 	}
-	return Decision{Point: op, Reason: fmt.Sprintf("%s; %s", t.spent, pointReason(op))}
-}
-
-// pointReason says in a sentence what became of the search.
-func pointReason(op OperatingPoint) string {
-	switch {
-	case op.ConcurrencyPerGPU == 0:
-		return "no operating point: " + op.Reason
-	case !op.Healthy:
-		return fmt.Sprintf("%d per GPU would be the operating point, but %s", op.ConcurrencyPerGPU, op.Reason)
-	}
-	return fmt.Sprintf("the operating point is %d per GPU (%s, bound %s)", op.ConcurrencyPerGPU, op.Basis, op.Bound)
+	return Decision{Point: op, Reason: fmt.Sprintf("%s; %s", t.spent, op.Sentence())}
 }

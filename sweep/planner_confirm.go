@@ -145,10 +145,10 @@ func (t *tape) confirm(op OperatingPoint) Decision {
 			return t.unconfirmed(op, t.spent)
 		}
 		if !again.Healthy || again.ConcurrencyPerGPU == 0 {
-			return Decision{Point: again, Reason: "after the confirmation: " + pointReason(again)}
+			return Decision{Point: again, Reason: "after the confirmation: " + again.Sentence()}
 		}
 		if again.ConcurrencyPerGPU == n {
-			return Decision{Point: again, Reason: fmt.Sprintf("%s, confirmed by %d of %d attempts", pointReason(again), a.valid, a.made)}
+			return Decision{Point: again, Reason: fmt.Sprintf("%s, confirmed by %d of %d attempts", again.Sentence(), a.valid, a.made)}
 		}
 		op = again
 	}

@@ -45,7 +45,7 @@ func (t *tape) prove() Decision {
 		}
 	}
 	op, _ := provePoint(t.plan, t.fit(false), t.view)
-	return Decision{Point: op, Reason: pointReason(op)}
+	return Decision{Point: op, Reason: op.Sentence()}
 }
 
 func (t *tape) unproved() Decision {
@@ -76,11 +76,11 @@ func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 		}
 	}
 	if t := v.ttft99(n); !(t > 0 && t <= p.SLOMaxTTFTMS) {
-		op.Bound, op.Reason = "slo", sloReason(n, t, p.SLOMaxTTFTMS)
+		op.Bound, op.Reason = boundSLO, sloReason(n, t, p.SLOMaxTTFTMS)
 		return op, 0
 	}
 	if bad := unhealthyNext(p, fit, v, n, next); bad != "" {
-		op.Bound, op.Reason = "next_level_unhealthy", bad
+		op.Bound, op.Reason = boundNext, bad
 		return op, 0
 	}
 	need2 := math.Pow(float64(n)/float64(half), p.EStar)
@@ -89,12 +89,12 @@ func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 		return op, 0
 	}
 	if most, bad, unknown := objectiveBound(p, v); bad+unknown != "" || float64(n) > most {
-		op.Bound, op.Reason = "objective", bad+unknown
+		op.Bound, op.Reason = boundObjective, bad+unknown
 		if op.Reason == "" {
 			op.Reason = fmt.Sprintf("the objective is met up to %.3g per GPU only", most)
 		}
 		return op, 0
 	}
-	op.Basis, op.Healthy = "proved", true
+	op.Basis, op.Bound, op.Healthy = "proved", boundGiven, true
 	return op, 0
 }

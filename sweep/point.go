@@ -16,9 +16,11 @@ type OperatingPoint struct {
 	Basis string `json:"basis,omitempty"`
 	// Bound names the active bound: "0.8_knee", "0.8_top_level" (still rising
 	// there), "sqrt2_knee_low", "latency_edge", "slo", "next_level_unhealthy",
-	// "objective" (Plan.Objective), or "confirmed" (never up again after a
-	// confirmation).
-	Bound string `json:"bound,omitempty"`
+	// "objective" (Plan.Objective), "confirmed" (never up again after a
+	// confirmation), or "given" (a point that was proved). BoundReason says what
+	// was wrong with the levels above, for the two bounds that step down.
+	Bound       string `json:"bound,omitempty"`
+	BoundReason string `json:"bound_reason,omitempty"`
 	// Next is the ladder value above; Measure is set when it, or the point
 	// itself, must be measured before the point may be used.
 	Next    int  `json:"next,omitempty"`
@@ -70,21 +72,21 @@ func choosePoint(p Plan, fit knee.Fit, v *view, limit int) (op OperatingPoint, n
 		return OperatingPoint{Reason: why}, 0
 	}
 	if float64(n) > most {
-		n, op.Bound = LadderFloor(most), "objective"
+		n, op.Bound = LadderFloor(most), boundObjective
 	}
 	if limit > 0 && n > limit {
-		n, op.Bound = limit, "confirmed"
+		n, op.Bound = limit, boundConfirmed
 	}
 	for ; n > 0; n = ladderPrev(n) {
 		op.ConcurrencyPerGPU, op.Next = n, LadderNext(n)
 		switch q := op.Next; {
 		case v.unmeasurable(n):
-			op.Bound, why = "next_level_unhealthy", fmt.Sprintf("%d per GPU gave no valid run", n)
+			op.Bound, op.BoundReason = boundNext, fmt.Sprintf("%d per GPU gave no valid run", n)
 		case !v.has(n):
 			op.Reason = fmt.Sprintf("%d per GPU was not measured", n)
 			return op, n
 		case !(v.ttft99(n) > 0 && v.ttft99(n) <= p.SLOMaxTTFTMS):
-			op.Bound, why = "slo", sloReason(n, v.ttft99(n), p.SLOMaxTTFTMS)
+			op.Bound, op.BoundReason = boundSLO, sloReason(n, v.ttft99(n), p.SLOMaxTTFTMS)
 		case !v.has(q) && !v.unmeasurable(q) && q > 0 && q <= p.MaxConcurrencyPerGPU:
 			op.Reason = fmt.Sprintf("%d per GPU, the next level above, was not measured", q)
 			return op, q
@@ -97,10 +99,10 @@ func choosePoint(p Plan, fit knee.Fit, v *view, limit int) (op OperatingPoint, n
 				}
 				return op, 0
 			}
-			op.Bound, why = "next_level_unhealthy", bad
+			op.Bound, op.BoundReason = boundNext, bad
 		}
 	}
-	return OperatingPoint{Reason: "no concurrency is healthy: " + why}, 0
+	return OperatingPoint{Reason: "no concurrency is healthy: " + op.BoundReason}, 0
 }
 
 // startPoint is O-1: the margin below the knee, its bounds, and the name of
@@ -109,10 +111,10 @@ func startPoint(fit knee.Fit, v *view) OperatingPoint {
 	var op OperatingPoint
 	switch fit.Status {
 	case knee.Knee, knee.LatencyLimited:
-		op.Basis, op.Bound = string(fit.Status), "0.8_knee"
+		op.Basis, op.Bound = string(fit.Status), boundMargin
 		op.ConcurrencyPerGPU = LadderFloor(margin * fit.Knee)
 		if low := LadderFloor(math.Sqrt2 * fit.KneeLow); fit.KneeLow > 0 && low < op.ConcurrencyPerGPU {
-			op.ConcurrencyPerGPU, op.Bound = low, "sqrt2_knee_low"
+			op.ConcurrencyPerGPU, op.Bound = low, boundInterval
 		}
 	case knee.NotSaturated:
 		levels := v.levels()
@@ -122,13 +124,13 @@ func startPoint(fit knee.Fit, v *view) OperatingPoint {
 		if n := clientBound(v, levels[len(levels)-1]); n > 0 {
 			return OperatingPoint{Reason: fmt.Sprintf("client-bound: at %d per GPU this tool, not the server, was the limit (%s); measure from a larger or less busy machine", n, gatesOf(v.invalid[n]))}
 		}
-		op.Basis, op.Bound = "lower_bound", "0.8_top_level"
+		op.Basis, op.Bound = "lower_bound", boundTop
 		op.ConcurrencyPerGPU = LadderFloor(margin * float64(levels[len(levels)-1]))
 	default:
 		return OperatingPoint{Reason: statusReason(fit.Status)}
 	}
 	if edge := fit.LatencyEdge; edge > 0 && op.ConcurrencyPerGPU > edge {
-		op.ConcurrencyPerGPU, op.Bound = LadderFloor(float64(edge)), "latency_edge"
+		op.ConcurrencyPerGPU, op.Bound = LadderFloor(float64(edge)), boundEdge
 	}
 	if op.ConcurrencyPerGPU == 0 {
 		return OperatingPoint{Reason: fmt.Sprintf("0.8 × the knee (%.2g per GPU) is below one request per GPU", fit.Knee)}

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,51 @@ func TestChoosePoint(t *testing.T) {
 		if !op.Healthy && op.Reason == "" {
 			t.Errorf("%s: refused without a reason", c.name)
 		}
+		if got := op.Sentence(); op.Healthy && !strings.Contains(got, fmt.Sprintf("%d per GPU (bound %s: ", c.n, c.bound)) || !op.Healthy && !strings.Contains(got, op.Reason) {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}
+
+// TestBoundsAreNamed: each bound is named and told in words of its own; one
+// that steps down says what was wrong above.
+func TestBoundsAreNamed(t *testing.T) {
+	seen := map[string]string{}
+	for _, b := range []string{boundMargin, boundTop, boundInterval, boundEdge, boundSLO, boundNext, boundObjective, boundConfirmed, boundGiven} {
+		op := OperatingPoint{ConcurrencyPerGPU: 64, Basis: "knee", Bound: b, Healthy: true}
+		if b == boundSLO || b == boundNext {
+			op.BoundReason = b + " above"
+		}
+		s := op.Sentence()
+		if !strings.HasPrefix(s, "the operating point is 64 per GPU (bound "+b+": ") || !strings.Contains(s, op.BoundReason) {
+			t.Errorf("%s: %q", b, s)
+		}
+		words := strings.TrimPrefix(s, "the operating point is 64 per GPU (bound "+b)
+		if seen[words] != "" {
+			t.Errorf("%s and %s are told in the same words: %q", b, seen[words], words)
+		}
+		seen[words] = b
+	}
+	for _, c := range []struct {
+		name string
+		fit  knee.Fit
+		n    int
+		want string
+	}{
+		{"O-1", knee.Fit{Status: knee.Knee, Knee: 160, KneeLow: 128}, 128, "or below 0.8 × the knee"},
+		{"O-1, the interval", knee.Fit{Status: knee.Knee, Knee: 160, KneeLow: 60}, 64, "√2 × the lower end"},
+		{"O-2", knee.Fit{Status: knee.Knee, Knee: 260, KneeLow: 250}, 128, "stepped down, as TTFT p99 at 256 per GPU is 2500 ms"},
+		{"a lower bound", knee.Fit{Status: knee.NotSaturated}, 128, "stepped down"},
+	} {
+		runs := pairs([]int{16, 32, 64, 96, 128, 192, 256}, func(n int, e *loadgen.Estimate) {
+			if n == 256 {
+				e.TTFTP99MS = 2500
+			}
+		})
+		op := ChoosePoint(DefaultPlan(Standard), c.fit, runs)
+		if op.ConcurrencyPerGPU != c.n || !op.Healthy || !strings.Contains(op.Sentence(), c.want) {
+			t.Errorf("%s: %q, want %d and %q", c.name, op.Sentence(), c.n, c.want)
+		}
 	}
 }
 
@@ -153,6 +199,9 @@ func TestProve(t *testing.T) {
 			p := DefaultPlan(Standard)
 			p.Point, p.Confirm = c.point, confirm
 			runs, d := newWorld(kneetest.GB300(210), 0.02, 1).play(t, p)
+			if proved := c.basis != ""; proved != (d.Point.Bound == boundGiven) || proved != strings.Contains(d.Reason, "given and proved, the knee is at least that") {
+				t.Errorf("%d (confirm %v): %+v", c.point, confirm, d)
+			}
 			if d.Point.Basis != c.basis || d.Point.Healthy != (c.basis != "") || d.Point.ConcurrencyPerGPU != c.point {
 				t.Errorf("%d (confirm %v): %+v", c.point, confirm, d)
 			}

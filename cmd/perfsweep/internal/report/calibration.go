@@ -34,6 +34,9 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p.line("%s", answer(Curve{Fit: r.Fit, Point: r.Point}))
 	p.curve(r.Fit, r.Point)
 	p.fit(r.Fit)
+	if r.Point.ConcurrencyPerGPU > 0 { // else the reasons say why there is none
+		p.line("%s", r.Point.Sentence())
+	}
 	p.objective(c.Objective, r.Point)
 	p.invalid(c.Curve.Runs)
 	p.gates(r.Gates)

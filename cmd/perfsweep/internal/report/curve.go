@@ -49,8 +49,11 @@ func CurveText(w io.Writer, c Curve) error {
 	for _, s := range c.Fit.Warnings {
 		p.line("warning: %s", s)
 	}
-	if c.Reason != "" {
+	switch op := c.Point; {
+	case c.Reason != "":
 		p.line("%s", c.Reason)
+	case op.ConcurrencyPerGPU > 0 || op.Reason != "":
+		p.line("%s", op.Sentence())
 	}
 	if c.Explain {
 		p.explain(c.Fit)
@@ -61,6 +64,9 @@ func CurveText(w io.Writer, c Curve) error {
 // answer is the first line of every curve.
 func answer(c Curve) string {
 	f := c.Fit
+	if n := c.Point.ConcurrencyPerGPU; c.Point.Basis == "proved" {
+		return fmt.Sprintf("%d per GPU is proved: the knee is at least that", n)
+	}
 	switch f.Status {
 	case knee.Knee, knee.LatencyLimited:
 		s := fmt.Sprintf("knee at %.3g per GPU (90%% interval %.3g to %.3g)", f.Knee, f.KneeLow, f.KneeHigh)
@@ -74,7 +80,11 @@ func answer(c Curve) string {
 	case knee.Ambiguous:
 		return fmt.Sprintf("knee ambiguous near %.3g per GPU: the model and the data disagree; measure the levels around it", f.Knee)
 	case knee.NotSaturated:
-		return fmt.Sprintf("no knee: throughput still rises at the highest level measured (elasticity %.2f over the last octave); measure higher levels", f.LastElasticity)
+		s := fmt.Sprintf("no knee: throughput still rises at the highest level measured (elasticity %.2f over the last octave); measure higher levels", f.LastElasticity)
+		if c.Point.ConcurrencyPerGPU > 0 {
+			s += fmt.Sprintf("; %d per GPU is a lower bound", c.Point.ConcurrencyPerGPU)
+		}
+		return s
 	case knee.SaturatedAtMin:
 		return "no knee: already saturated at the lowest level measured; measure lower levels"
 	}
