@@ -11,12 +11,14 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
-// How far apart two windows of one deployment must be (C6): a regression floor
-// is held against this very deployment, at whatever hour.
-const (
-	windowGap           = 30 * time.Minute
-	windowGapRegression = 6 * time.Hour
-)
+// WindowGap is how far apart two windows of one deployment must be (C6): a
+// regression floor is held against this very deployment, at whatever hour.
+func (p Profile) WindowGap() time.Duration {
+	if p == Regression {
+		return 6 * time.Hour
+	}
+	return 30 * time.Minute
+}
 
 // in keeps the valid attempts of one window.
 func (a attempts) in(window int) attempts {
@@ -126,7 +128,7 @@ func (e *evidence) secondWindow() (ok bool, observed string) {
 			if !a.whole() {
 				continue
 			}
-			apart, what := separate(a, b, e.windowGap())
+			apart, what := separate(a, b, e.policy.Profile.WindowGap())
 			what = fmt.Sprintf("windows %d and %d: %s", a.number, b.number, what)
 			if apart {
 				return true, what
@@ -135,13 +137,6 @@ func (e *evidence) secondWindow() (ok bool, observed string) {
 		}
 	}
 	return false, strings.Join(seen, "; ")
-}
-
-func (e *evidence) windowGap() time.Duration {
-	if e.policy.Profile == Regression {
-		return windowGapRegression
-	}
-	return windowGap
 }
 
 // pooled applies C1 and C2 to the runs of all windows together.
@@ -156,7 +151,7 @@ func (e *evidence) pooled() (observed string, apart bool) {
 // c6: an environment that varies over hours looks steady for one.
 func (e *evidence) c6() GateResult {
 	g := GateResult{ID: "C6", Name: "second window", State: Unmet,
-		Threshold: fmt.Sprintf("C1 and C2 hold pooled over two deployments, or over two windows %s apart", hours(e.windowGap()))}
+		Threshold: fmt.Sprintf("C1 and C2 hold pooled over two deployments, or over two windows %s apart", hours(e.policy.Profile.WindowGap()))}
 	ok, seen := e.secondWindow()
 	g.Observed = seen
 	if len(e.attempts.windows()) > 1 {
@@ -173,7 +168,7 @@ func (e *evidence) c6() GateResult {
 	}
 	g.noData = len(e.attempts.valid) == 0
 	g.Remedy = fmt.Sprintf("calibrate again with this --journal and --window %d, %s later or with --deployment ID on another deployment than the one stated so far; "+
-		"--window-gap %s waits", e.nextWindow(), hours(e.windowGap()), hours(e.windowGap()))
+		"--window-gap %s waits", e.nextWindow(), hours(e.policy.Profile.WindowGap()), hours(e.policy.Profile.WindowGap()))
 	if e.curve.Fingerprint.Simulated && e.policy.AllowSimulated {
 		g.State, g.Remedy = Waived, ""
 	}

@@ -16,6 +16,8 @@ type Campaign struct {
 	Journal *Journal // nil = in memory only
 	// Deployment is what is measured now, in the plan's window; "" = not stated.
 	Deployment string
+	// Target is where it is found, if not where the fingerprint says.
+	Target string
 	// Measure makes one run.
 	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
 	// Notify, when set, hears of every step before and after it is run.
@@ -103,7 +105,7 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	r.Warnings = append(r.Warnings, NotJudged(r, spec, usual)...)
 	run := Run{
 		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
-		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment,
+		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target,
 		Violations: Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS),
 	}
 	if c.Journal != nil {

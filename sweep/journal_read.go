@@ -144,7 +144,7 @@ func parseRun(line []byte, c *Curve) error {
 	case r.Step.Kind != loadgen.Steady && r.Step.Kind != loadgen.Gate:
 		return fmt.Errorf("run %d is of unknown kind %q", r.Seq, r.Step.Kind)
 	case len(c.Runs) > 0 && !follows(c.Runs[len(c.Runs)-1], r.Run), len(c.Runs) == 0 && r.window() != 1:
-		return fmt.Errorf("run %d is of window %d, deployment %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment)
+		return fmt.Errorf("run %d is of window %d, deployment %.40q at %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment, r.Target)
 	}
 	c.Runs = append(c.Runs, r.Run)
 	return nil

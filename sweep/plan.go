@@ -52,7 +52,6 @@ const (
 	maxEStar     = 0.5
 	defaultSLOMS = 2000
 	maxRepeats   = 20
-	maxWindow    = 100
 	// DefaultMaxRuns ends a sweep that does not converge (knee.md §13, A7).
 	DefaultMaxRuns = 40
 	// MaxRunsBound is the most runs that a plan may ask for.
@@ -128,8 +127,8 @@ func (p Plan) validatePoint() error {
 		return fmt.Errorf("a check needs the concurrency per GPU to check")
 	case p.Check && p.Confirm:
 		return fmt.Errorf("a check has no confirmation; ask for one of the two")
-	case p.Window < 0 || p.Window > maxWindow:
-		return fmt.Errorf("window %d is outside 1..%d", p.Window, maxWindow)
+	case p.Window < 0 || p.Window > MaxWindow:
+		return fmt.Errorf("window %d is outside 1..%d", p.Window, MaxWindow)
 	case p.Window > 1 && !p.Confirm:
 		return fmt.Errorf("window %d confirms a point, and nothing is to be confirmed", p.Window)
 	case p.Point > 0 && len(p.Levels) > 0:

@@ -83,8 +83,10 @@ type Run struct {
 	// Window numbers the windows of a campaign from 1; lines written before
 	// windows were recorded have none, and belong to the first. Deployment is
 	// what was measured in it, where it was stated.
-	Window     int            `json:"window,omitempty"`
-	Deployment string         `json:"deployment_id,omitempty"`
+	Window     int    `json:"window,omitempty"`
+	Deployment string `json:"deployment_id,omitempty"`
+	// Target is where that deployment is found, if not where the campaign began.
+	Target     string         `json:"target,omitempty"`
 	Started    time.Time      `json:"started"`
 	Result     loadgen.Result `json:"result"`
 	Violations []Violation    `json:"violations,omitempty"`

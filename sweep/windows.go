@@ -9,6 +9,9 @@ import (
 // environment is still what it was, not what it is.
 const windowValid, windowTries = 3, 5
 
+// MaxWindow bounds the number of windows of a campaign.
+const MaxWindow = 100
+
 // WindowAttempts is how many attempts at the operating point a window may make,
 // and how many of them must be valid.
 func WindowAttempts(window int) (valid, tries int) {
@@ -25,7 +28,7 @@ func (r Run) window() int { return max(r.Window, 1) }
 func follows(before, r Run) bool {
 	switch r.window() - before.window() {
 	case 0:
-		return r.Deployment == before.Deployment
+		return r.Deployment == before.Deployment && r.Target == before.Target
 	case 1:
 		return true
 	}

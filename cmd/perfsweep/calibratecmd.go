@@ -30,6 +30,7 @@ func (a *app) calibrateCmd() *cobra.Command {
 	var m measureFlags
 	var s sweepFlags
 	var f calibrateFlags
+	var w windowFlags
 	c := &cobra.Command{
 		Use:   "calibrate --overlay FILE [--target T] [--journal FILE] [--write]",
 		Short: "Measure, find the knee, confirm a point below it and set the overlay's gate",
@@ -45,7 +46,13 @@ baseline of the same place, or the same thing measured on another node or
 cluster; each must agree. --approve JOURNAL --by NAME --why TEXT gives a human
 one, for the portable profile only: it writes an entry with the journal's hash
 beside the overlay, to be reviewed and kept with it. A journal that changes
-afterwards voids its approval.`,
+afterwards voids its approval.
+
+An environment that varies over hours looks steady for one. Run again with the
+same flags and --window 2, half an hour later (--window-gap 30m waits) or with
+--deployment on another deployment: the point of the first window is confirmed
+by 3 more attempts, all runs are judged together, and the floor knows what the
+deployments differ by.`,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -57,12 +64,13 @@ afterwards voids its approval.`,
 				return err
 			}
 			p.Confirm, p.Point = true, f.point
-			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true}
+			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true, windows: w}
 			return a.runCalibrate(c.Context(), cam, &f)
 		},
 	}
 	m.bind(c.Flags())
 	s.bind(c)
+	w.bind(c.Flags())
 	fl := c.Flags()
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
@@ -110,6 +118,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
+	cam.windows.want = policy.Profile.WindowGap()
 	ov, err := openOverlay(f.overlay)
 	if err != nil {
 		return err

@@ -19,6 +19,7 @@ type campaign struct {
 	flags   *measureFlags
 	changed func(string) bool
 	plan    sweep.Plan
+	windows windowFlags
 	model   string // wanted; "" = the only one served
 	overlay bool   // the result is for an overlay, which must be able to pin the model
 }
@@ -29,6 +30,12 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	if err := c.flags.check(); err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
+	if err := c.windows.check(c.changed, c.flags.journal); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, err
+	}
+	if err := checkDeployment(c.flags.deployment, c.changed("deployment")); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, err
+	}
 	if c.flags.target == "" {
 		if err := c.refuseMeasuring(); err != nil {
 			return sweep.Curve{}, sweep.Decision{}, err
@@ -37,7 +44,9 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		if err != nil {
 			return curve, sweep.Decision{}, err
 		}
-		curve.Plan.Confirm = c.plan.Confirm
+		if curve.Plan.Confirm = c.plan.Confirm; c.plan.Confirm {
+			curve.Plan.Window = curve.Windows()
+		}
 		return curve, sweep.NextStep(curve.Plan, curve.Runs), nil
 	}
 	spec, labels, err := c.asked()
@@ -50,6 +59,9 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	defer journal.close()
+	if err := c.chooseWindow(old); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, err
+	}
 	t, err := openTarget(c.flags.target, c.flags.gpus)
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
@@ -79,7 +91,7 @@ func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
 	for _, f := range append(netFlagNames[:],
-		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "max-wall", "max-runs",
+		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "deployment", "window", "window-gap", "max-wall", "max-runs",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
 	) {
 		if c.changed(f) {
@@ -97,6 +109,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	}
 	run, err := c.begin(curve, cfg, journal, old)
 	if err != nil {
+		return curve, sweep.Decision{}, err
+	}
+	if err := c.awaitWindow(ctx, run.Curve); err != nil {
 		return curve, sweep.Decision{}, err
 	}
 	if !t.simulated { // a simulator in this process makes garbage of its own
@@ -137,7 +152,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 		Fingerprint: sweep.Fingerprint{
 			Target: t.public, Simulated: t.simulated, Model: pre.Model, GPUs: t.gpus, Workload: spec,
 			Effort: c.plan.Effort, RoutingMode: labels["routing_mode"], StartMode: "ramp+synchronised",
-			ToolVersion: version, Labels: labels,
+			ToolVersion: version, Labels: labels, Deployment: c.flags.deployment,
 		},
 		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre,
 	}
@@ -149,8 +164,8 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 
 // begin joins the journal and makes what follows the planner.
 func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJournal, old *sweep.Curve) (*sweep.Campaign, error) {
-	pre := now.Preflight
-	curve, err := journal.join(now, old)
+	pre, target, elsewhere := now.Preflight, now.Fingerprint.Target, c.elsewhere(old, now)
+	curve, err := journal.join(now, old, elsewhere)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +174,11 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	if cfg.Workload, err = loadgen.NewWorkload(f.Workload, curve.Preflight); err != nil {
 		return nil, fmt.Errorf("workload %s: %w", f.Workload.Name, err)
 	}
-	c.say("target %s  model %s  %s  effort %s  workload %s", f.Target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
-	return &sweep.Campaign{Curve: curve, Journal: journal.j, Measure: c.measurer(cfg, f.GPUs, pre), Notify: c.notify(f.GPUs)}, nil
+	c.say("target %s  model %s  %s  effort %s  workload %s", target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
+	return &sweep.Campaign{
+		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
+		Measure: c.measurer(cfg, f.GPUs, pre), Notify: c.notify(f.GPUs),
+	}, nil
 }
 
 // network puts the flags for the way to the target into a configuration.

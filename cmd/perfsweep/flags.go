@@ -23,7 +23,9 @@ type measureFlags struct {
 	labels    []string
 	maxWall   time.Duration
 	sloTTFTMS float64
-	net       netFlags
+	// deployment names what is measured.
+	deployment string
+	net        netFlags
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
@@ -33,6 +35,7 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&m.model, "model", "", "model to ask for (default: the overlay's, else the only one served)")
 	f.StringVar(&m.journal, "journal", "", "file that is read and appended to, one fsynced line a run")
 	f.BoolVar(&m.resume, "resume", false, "continue the campaign in --journal; nothing is measured twice")
+	f.StringVar(&m.deployment, "deployment", "", "name of the deployment that is measured; two windows count as two deployments only if both are named")
 	f.StringVar(&m.effort, "effort", "standard", "quick, standard or full; quick is for demos and first looks")
 	m.workloadFlags.bind(f)
 	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8, gpu_product=GB300 or routing_mode=dynamo-router; repeatable")

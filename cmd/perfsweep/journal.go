@@ -74,8 +74,9 @@ func (o *openJournal) tryFile() error {
 }
 
 // join writes the header of a new journal, or holds an old one against what is
-// asked now: different fingerprints are never pooled.
-func (o *openJournal) join(now sweep.Curve, old *sweep.Curve) (sweep.Curve, error) {
+// asked now: different fingerprints are never pooled. A further window may be
+// of another deployment, and that one elsewhere; the header stays the first's.
+func (o *openJournal) join(now sweep.Curve, old *sweep.Curve, elsewhere string) (sweep.Curve, error) {
 	if o.path == "" {
 		return now, nil
 	}
@@ -87,11 +88,24 @@ func (o *openJournal) join(now sweep.Curve, old *sweep.Curve) (sweep.Curve, erro
 		o.j = j
 		return now, nil
 	}
+	was := old.Fingerprint
+	if f := &now.Fingerprint; now.Plan.Window > 1 || f.Deployment == "" {
+		f.Deployment = was.Deployment
+	}
+	if elsewhere != "" {
+		now.Fingerprint.Target = was.Target
+	}
 	if diff := old.Fingerprint.Diff(now.Fingerprint); len(diff) > 0 {
 		return now, badInputf("%s was measured under another fingerprint (%s); use a new --journal", o.path, strings.Join(diff, "; "))
 	}
 	if diff := old.Plan.Diff(now.Plan); len(diff) > 0 {
 		return now, badInputf("%s was planned differently (%s); use a new --journal or the same flags", o.path, strings.Join(diff, "; "))
+	}
+	if n := len(old.Runs); n > 0 && now.Plan.Window > 1 && old.Windows() == now.Plan.Window && old.Runs[n-1].Target != elsewhere {
+		return now, badInputf("window %d of %s is measured at another --target; give that one, or begin window %d", now.Plan.Window, o.path, now.Plan.Window+1)
+	}
+	if last := old.Windows(); last > max(now.Plan.Window, 1) && !sweep.NextStep(now.Plan, old.Runs).Done {
+		return now, badInputf("%s is in window %d, and what is missing in the first one cannot be measured any more; use a new --journal", o.path, last)
 	}
 	// The old calibration of prompt lengths keeps the prompts the same.
 	now.Runs, now.Started, now.Preflight = old.Runs, old.Started, old.Preflight

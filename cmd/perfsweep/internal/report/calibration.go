@@ -90,7 +90,7 @@ func (p *printer) limits(r calibrate.Proposal) {
 		return
 	}
 	p.line("")
-	p.line("at %d per GPU, %d gate runs: median %s tok/s per GPU, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, number(r.TokPerSecPerGPU), number(r.TTFTP99MS))
+	p.line("at %d per GPU, %d gate runs on %s: median %s tok/s per GPU, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, count(l.Deployments, "deployment"), number(r.TokPerSecPerGPU), number(r.TTFTP99MS))
 	p.line("floors: portable %s, regression %s tok/s per GPU (tolerance limit %s; s within %.1f %%, between %.1f %% %s)",
 		number(l.Portable), number(l.Regression), number(l.L), 100*l.SW, 100*l.SB, l.SBBasis)
 	g := r.Gate

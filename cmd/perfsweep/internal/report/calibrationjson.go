@@ -47,6 +47,8 @@ type runDoc struct {
 	ConcurrencyPerGPU int               `json:"concurrency_per_gpu"`
 	Kind              string            `json:"kind"`
 	Purpose           sweep.Purpose     `json:"purpose"`
+	Window            int               `json:"window"`
+	Deployment        string            `json:"deployment_id,omitempty"`
 	Valid             bool              `json:"valid"`
 	WindowTokPerSec   float64           `json:"window_output_tok_per_s,omitempty"`
 	WholeTokPerSec    float64           `json:"whole_run_output_tok_per_s,omitempty"`
@@ -61,6 +63,7 @@ func runDocs(runs []sweep.Run) []runDoc {
 	for _, r := range runs {
 		out = append(out, runDoc{
 			Seq: r.Seq, ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, Kind: string(r.Step.Kind), Purpose: r.Step.Purpose,
+			Window: max(r.Window, 1), Deployment: r.Deployment,
 			Valid: r.Valid(), WindowTokPerSec: r.Result.Window.OutputTokPerSec, WholeTokPerSec: r.Result.WholeRun.OutputTokPerSec,
 			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations,
 			Health: r.Result.Health,

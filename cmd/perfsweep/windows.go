@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// windowFlags choose the window that a campaign is measured in.
+type windowFlags struct {
+	number int // 0 = the one that the journal is in
+	gap    time.Duration
+	// want is the time that gate C6 wants between windows of one deployment.
+	want time.Duration
+}
+
+func (w *windowFlags) bind(f *pflag.FlagSet) {
+	f.IntVar(&w.number, "window", 0, "from 2: confirm the point of --journal again, later or on another --deployment (default: go on with the window that the journal is in)")
+	f.DurationVar(&w.gap, "window-gap", 0, "wait until this much time has passed since the window before ended, such as 30m")
+}
+
+// check refuses values and combinations before anything is opened.
+func (w *windowFlags) check(changed func(string) bool, journal string) error {
+	switch {
+	case changed("window") && (w.number < 1 || w.number > sweep.MaxWindow):
+		return badInputf("--window %d: must be between 1 and %d", w.number, sweep.MaxWindow)
+	case w.number > 1 && journal == "":
+		return badInputf("--window %d confirms the point of an earlier window: name its --journal", w.number)
+	case w.gap < 0:
+		return badInputf("--window-gap %s: must not be negative", w.gap)
+	case changed("window-gap") && w.number < 2:
+		return badInputf("--window-gap waits before a further window: add --window 2")
+	}
+	return nil
+}
+
+const maxDeploymentID = 253 // as a Kubernetes name
+
+func checkDeployment(id string, given bool) error {
+	switch {
+	case !given:
+		return nil
+	case id == "":
+		return badInputf("--deployment is empty: give the deployment a name, or drop the flag")
+	case len(id) > maxDeploymentID || !utf8.ValidString(id) || strings.ContainsFunc(id, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return badInputf("--deployment %.40q: use at most %d printable characters", id, maxDeploymentID)
+	}
+	return nil
+}
+
+// chooseWindow sets the plan's window, and what is measured in it, from the
+// flags and an existing journal. It comes before the first request.
+func (c *campaign) chooseWindow(old *sweep.Curve) error {
+	w, asked := c.windows.number, c.changed("window")
+	if old == nil {
+		if w > 1 {
+			return badInputf("--window %d: %s holds no earlier window; calibrate into it without --window first", w, c.flags.journal)
+		}
+		return nil
+	}
+	last := max(old.Windows(), 1)
+	if !asked {
+		w = last
+	}
+	switch {
+	case w > last+1:
+		return badInputf("--window %d: %s is in window %d; window %d comes first", w, c.flags.journal, last, last+1)
+	case w < last:
+		return badInputf("--window %d: %s is in window %d already; go on with that one, or with --window %d", w, c.flags.journal, last, last+1)
+	}
+	if c.plan.Confirm {
+		if err := c.windowOpen(*old, w, last, asked); err != nil {
+			return err
+		}
+		c.plan.Window = w
+	}
+	if w > last {
+		return nil
+	}
+	begun := old.Fingerprint.Deployment // of the first window
+	if c.plan.Window > 1 {
+		begun = old.Runs[len(old.Runs)-1].Deployment
+	}
+	if c.changed("deployment") && c.flags.deployment != begun {
+		return badInputf("window %d of %s is measured on %s, not on %q: one window is one deployment; confirm its point on another one with --window %d",
+			w, c.flags.journal, deploymentName(begun), c.flags.deployment, w+1)
+	}
+	c.flags.deployment = begun
+	return nil
+}
+
+// windowOpen: a window is measured when the one before it is over, and until it
+// is over itself.
+func (c *campaign) windowOpen(old sweep.Curve, w, last int, asked bool) error {
+	if w < 2 {
+		return nil
+	}
+	p := old.Plan
+	p.Confirm, p.Window, p.MaxRuns, p.MaxWall = true, last, c.plan.MaxRuns, c.plan.MaxWall
+	switch d := sweep.NextStep(p, old.Runs); {
+	case w > last && !d.Done:
+		return badInputf("--window %d: window %d of %s is not finished; continue it first, without --window", w, last, c.flags.journal)
+	case w == last && asked && d.Done:
+		return badInputf("--window %d of %s is complete: %s; judge the journal without --target, or measure --window %d", w, c.flags.journal, d.Reason, w+1)
+	}
+	return nil
+}
+
+func deploymentName(id string) string {
+	if id == "" {
+		return "a deployment that was not stated"
+	}
+	return fmt.Sprintf("%q", id)
+}
+
+// elsewhere returns where a further window is measured, if its stated
+// deployment is a new one that is found under another address than that of the
+// fingerprint. A simulator's address says what it is, not where.
+func (c *campaign) elsewhere(old *sweep.Curve, now sweep.Curve) (target string) {
+	f := now.Fingerprint
+	if old == nil || now.Plan.Window < 2 || f.Simulated || old.Fingerprint.Simulated || f.Target == old.Fingerprint.Target || c.flags.deployment == "" {
+		return ""
+	}
+	for _, r := range old.Runs {
+		if max(r.Window, 1) < now.Plan.Window && (r.Deployment == c.flags.deployment || r.Deployment == "") {
+			return "" // it is, or may be, one whose address is known
+		}
+	}
+	return f.Target
+}
+
+// awaitWindow waits for --window-gap to pass before a window that has no run
+// yet, and says so where the gate on a second window will not be met.
+func (c *campaign) awaitWindow(ctx context.Context, curve sweep.Curve) error {
+	w := curve.Plan.Window
+	if w < 2 || curve.Windows() >= w || sweep.NextStep(curve.Plan, curve.Runs).Done {
+		return nil
+	}
+	end := curve.WindowEnd(w - 1)
+	since := time.Since(end)
+	if since < 0 {
+		return badInputf("window %d of %s ended at %s, after now: set this machine's clock", w-1, c.flags.journal, end.UTC().Format(time.RFC3339))
+	}
+	left := max(c.windows.gap-since, 0)
+	if apart := time.Since(curve.WindowEnd(1)) + left; apart < c.windows.want && !c.elseDeployed(curve) && !curve.Fingerprint.Simulated {
+		c.say("note: window %d begins %s after the first one, on the same deployment as far as was stated: gate C6 wants %s, which --window-gap %s waits for, or two deployments named with --deployment",
+			w, apart.Round(time.Second), c.windows.want, c.windows.want)
+	}
+	if left > 0 {
+		c.say("window %d begins in %s, at %s: %s after window %d ended; Ctrl-C ends the wait",
+			w, left.Round(time.Second), time.Now().Add(left).UTC().Format(time.RFC3339), c.windows.gap, w-1)
+		t := time.NewTimer(left)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for window %d: %w", w, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// elseDeployed reports whether an earlier window names another deployment than
+// this one.
+func (c *campaign) elseDeployed(curve sweep.Curve) bool {
+	for _, r := range curve.Runs {
+		if id := c.flags.deployment; id != "" && r.Deployment != "" && r.Deployment != id {
+			return true
+		}
+	}
+	return false
+}
