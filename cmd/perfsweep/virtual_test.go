@@ -21,6 +21,17 @@ import (
 // the commands, over in-memory connections. It must run inside a bubble.
 func virtual(t *testing.T, spec string, osl int, plan sweep.Plan) (sweep.Curve, sweep.Decision, enginesim.Params) {
 	t.Helper()
+	curve, d, p, err := virtually(context.Background(), t, spec, osl, plan, "")
+	if err != nil {
+		t.Fatalf("%s: %v", spec, err)
+	}
+	return curve, d, p
+}
+
+// virtually drives a campaign with flags of calibrate, a --journal among them.
+// address, if any, makes the simulator pass for a server found there.
+func virtually(ctx context.Context, t *testing.T, spec string, osl int, plan sweep.Plan, address string, args ...string) (sweep.Curve, sweep.Decision, enginesim.Params, error) {
+	t.Helper()
 	p, err := enginesim.ParseTarget(spec)
 	if err != nil {
 		t.Fatal(err)
@@ -33,20 +44,37 @@ func virtual(t *testing.T, spec string, osl int, plan sweep.Plan) (sweep.Curve, 
 		t.Fatal(err)
 	}
 	ws.OSL = osl
-	a := &app{out: io.Discard, err: testLog{t}}
-	var flags measureFlags
-	set := pflag.NewFlagSet("", pflag.ContinueOnError)
-	flags.bind(set) // the defaults
-	c := &campaign{app: a, flags: &flags, changed: set.Changed, plan: plan}
-	curve, d, err := c.drive(context.Background(), tg, ws, nil, &openJournal{}, nil)
-	if err != nil {
-		t.Fatalf("%s: %v", spec, err)
+	if address != "" {
+		tg.public, tg.simulated = address, false
 	}
+	var flags measureFlags
+	c := &campaign{app: &app{out: io.Discard, err: testLog{t}}, flags: &flags, plan: plan}
+	c.windows.want = calibrate.Portable.WindowGap()
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.bind(set)
+	c.windows.bind(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	c.changed = set.Changed
+	journal, old, err := c.openJournal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer journal.close()
+	if err := c.chooseWindow(old); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, p, err
+	}
+	curve, d, err := c.drive(ctx, tg, ws, nil, journal, old)
 	// The engine's counters are the truth.
-	if got, want := curve.OutputTokens(), sim.Counters().OutputTokens; got != want {
+	got, want := curve.OutputTokens(), sim.Counters().OutputTokens
+	if old != nil {
+		want += old.OutputTokens() - int64(old.Preflight.OutputTokens)
+	}
+	if err == nil && got != want {
 		t.Errorf("%s: the campaign counted %d output tokens, the engine delivered %d", spec, got, want)
 	}
-	return curve, d, p
+	return curve, d, p, err
 }
 
 // Output lengths: what --effort quick asks for, and AICR's, which makes fewer
