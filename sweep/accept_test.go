@@ -22,6 +22,8 @@ type outcome struct {
 	sweeps, one, half, covered, knees int
 	runs, most                        int
 	past, collapsed, falseStop        int
+	stopped, plateau, falsePlateau    int
+	shallow, wide                     int
 	points                            map[int]int
 }
 
@@ -32,6 +34,8 @@ func (o outcome) pool(b outcome) outcome {
 	o.covered, o.knees = o.covered+b.covered, o.knees+b.knees
 	o.runs, o.most = o.runs+b.runs, max(o.most, b.most)
 	o.past, o.collapsed, o.falseStop = o.past+b.past, o.collapsed+b.collapsed, o.falseStop+b.falseStop
+	o.stopped, o.plateau, o.falsePlateau = o.stopped+b.stopped, o.plateau+b.plateau, o.falsePlateau+b.falsePlateau
+	o.shallow, o.wide = o.shallow+b.shallow, o.wide+b.wide
 	return o
 }
 
@@ -104,9 +108,11 @@ func (o *outcome) add(c kneetest.Curve, p Plan, runs []Run, d Decision) {
 			o.collapsed++
 		}
 	}
-	if s := stopOf(p, runs); s.kind == stopEarly && (c.Edge > 0 && float64(s.n) <= c.Edge || c.Edge == 0 && float64(s.n) < 1.4*truth) {
+	s := stopOf(p, runs)
+	if s.kind == stopEarly && (c.Edge > 0 && float64(s.n) <= c.Edge || c.Edge == 0 && float64(s.n) < 1.4*truth) {
 		o.falseStop++
 	}
+	o.addSearch(s, truth, fit.Knee, runs)
 }
 
 // stopOf replays the ascending pass of a campaign.
@@ -147,12 +153,13 @@ func pooled(families ...[]outcome) []outcome {
 	return out
 }
 
-func withinOne(o outcome) kneetest.Share  { return o.share(o.one) }
-func withinHalf(o outcome) kneetest.Share { return o.share(o.half) }
-func pastEdge(o outcome) kneetest.Share   { return o.share(o.past) }
-func inCollapse(o outcome) kneetest.Share { return o.share(o.collapsed) }
-func falseStops(o outcome) kneetest.Share { return o.share(o.falseStop) }
-func covered(o outcome) kneetest.Share    { return kneetest.Share{Of: o.covered, All: o.knees} }
+func withinOne(o outcome) kneetest.Share     { return o.share(o.one) }
+func withinHalf(o outcome) kneetest.Share    { return o.share(o.half) }
+func pastEdge(o outcome) kneetest.Share      { return o.share(o.past) }
+func inCollapse(o outcome) kneetest.Share    { return o.share(o.collapsed) }
+func falsePlateaus(o outcome) kneetest.Share { return o.share(o.falsePlateau) }
+func falseStops(o outcome) kneetest.Share    { return o.share(o.falseStop) }
+func covered(o outcome) kneetest.Share       { return kneetest.Share{Of: o.covered, All: o.knees} }
 
 // runs claims the number of runs: on average, and the most of any sweep.
 func (s suite) runs(row, who string, mean, most float64, seeds []outcome) {
@@ -190,6 +197,10 @@ func TestAcceptSearch(t *testing.T) {
 			s.shares("A7", at+", ±1 octave", kneetest.AtLeast, 0.95, pooled(all...), withinOne)
 		}
 		s.shares("A8", at+", false early stops", kneetest.AtMost, 0.01, pooled(all...), falseStops)
+		s.shares("A8", at+", false plateau stops", kneetest.AtMost, 0.01, pooled(all...), falsePlateaus)
+		s.search(at, pooled(all...))
+		flat := map[float64]float64{0.03: 0.72, 0.05: 0.60} // knee.md §18.2, the lower end
+		s.shares("A8", at+", flat caps (B, B2) stopped at their plateau", kneetest.AtLeast, flat[cv], pooled(all[:2]...), plateaus)
 	}
 }
 
@@ -213,6 +224,9 @@ func TestAcceptHeldOutFamilies(t *testing.T) {
 		s.shares("A4", fmt.Sprintf("%s, adaptive, ±½ octave at 3 %%", f), kneetest.AtLeast, 0.75, got, withinHalf)
 		all = append(all, got)
 	}
+	s.runs("A7", "W Z Y V, adaptive", 20, 40, pooled(all...))
+	s.shares("A8", "W Z Y V, adaptive, false early stops", kneetest.AtMost, 0.01, pooled(all...), falseStops)
+	s.shares("A8", "W Z Y V, adaptive, false plateau stops", kneetest.AtMost, 0.01, pooled(all...), falsePlateaus)
 	s.shares("A4", "W Z Y V, adaptive, operating point inside a collapse", kneetest.AtMost, 0, pooled(all...), inCollapse)
 	s.shares("A4", "W Z Y V, adaptive, operating point past the edge", kneetest.Stated, 0, pooled(all...), pastEdge)
 	for _, f := range []kneetest.Family{kneetest.LogRise, kneetest.Stairs} {
@@ -237,6 +251,9 @@ func TestAcceptMechanisms(t *testing.T) {
 	s.shares("own", who+"operating point past the edge", kneetest.AtMost, 0.01, pooled(all...), pastEdge)
 	s.shares("own", who+"operating point inside a collapse", kneetest.AtMost, 0, pooled(all...), inCollapse)
 	s.shares("own", who+"false early stops", kneetest.AtMost, 0.01, pooled(all...), falseStops)
+	s.shares("own", who+"false plateau stops", kneetest.AtMost, 0.01, pooled(all...), falsePlateaus)
+	s.runs("own", "mechanisms pooled, adaptive", 20, 40, pooled(all...))
+	s.search("mechanisms, adaptive", pooled(all...))
 }
 
 // O-3: the curve through GB300's public points, with the whole confirmation.

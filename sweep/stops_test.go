@@ -2,9 +2,11 @@ package sweep
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/knee/kneetest"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -104,5 +106,85 @@ func TestFewLevelsBelowAStop(t *testing.T) {
 	levels := viewOf(runs).levels()
 	if levels[0] != 1 {
 		t.Errorf("levels %v: five must lie below the stop at 32 if there are as many", levels)
+	}
+}
+
+// TestPlateauMustReproduce: a plateau that the second run does not show again
+// was a moment of the environment, and the pass goes on.
+func TestPlateauMustReproduce(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		ttftMS []float64 // of the runs at 64 per GPU; elsewhere it is 50
+		want   []int
+	}{
+		{"again", []float64{300, 280}, []int{8, 16, 32, 64, 64}},
+		{"once only", []float64{300, 50}, []int{8, 16, 32, 64, 64, 128, 256, 512}},
+		{"never", []float64{240}, []int{8, 16, 32, 64, 128, 256, 512}},
+	} {
+		w := newWorld(kneetest.Curve{X: func(n float64) float64 { return 100 * min(n, 16) }}, 0, 1)
+		w.judge = func(r *Run) {
+			ttft := 50.0
+			if r.Step.ConcurrencyPerGPU == 64 && len(c.ttftMS) > 0 {
+				ttft, c.ttftMS = c.ttftMS[0], c.ttftMS[1:]
+			}
+			r.Result.Window.TTFTP50MS, r.Result.Window.TTFTP99MS = ttft, 2*ttft
+		}
+		if got := coarseOnly(t, w); !slices.Equal(got, c.want) {
+			t.Errorf("%s: levels %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestExtend: enough levels below the end of the curve, and no more of them.
+func TestExtend(t *testing.T) {
+	for _, c := range []struct {
+		edge   float64
+		lowest int
+	}{
+		{12, 1}, {20, 1}, {40, 2}, {80, 4}, {160, 8}, {300, 8},
+	} {
+		w := newWorld(kneetest.Curve{X: func(n float64) float64 {
+			return 100 * min(n, c.edge) * math.Pow(max(n, c.edge)/c.edge, -2)
+		}, Edge: c.edge}, 0, 1)
+		runs, _ := w.play(t, DefaultPlan(Standard))
+		s := stopOf(DefaultPlan(Standard), runs)
+		if s.kind != stopEarly || shallow(s, runs) {
+			t.Errorf("edge %v: stop %+v without five levels below it", c.edge, s)
+		}
+		lowest := 512
+		for _, r := range runs {
+			if r.Step.Purpose == Extend || r.Step.Purpose == Coarse {
+				lowest = min(lowest, r.Step.ConcurrencyPerGPU)
+			}
+		}
+		if lowest != c.lowest {
+			t.Errorf("edge %v, stopped at %d: the lowest level is %d, want %d", c.edge, s.n, lowest, c.lowest)
+		}
+	}
+}
+
+// TestRefine: the levels around the knee come to within 1.5× of each other
+// where the budget allows it, and stay an octave apart where it does not.
+func TestRefine(t *testing.T) {
+	p := DefaultPlan(Standard)
+	for seed := range uint64(12) {
+		w := newWorld(kneetest.New(kneetest.BatchCap, rand.New(rand.NewPCG(seed, 3))), 0.01, 1)
+		runs, _ := w.play(t, p)
+		refined := slices.IndexFunc(runs, func(r Run) bool { return r.Step.Purpose == Refine })
+		if refined < 0 {
+			t.Errorf("seed %d: never refined", seed)
+			continue
+		}
+		fit := fitOf(p, runs)
+		if low, high := around(viewOf(runs), fit.Knee); fit.Status != knee.Knee || float64(high) > closeEnough*float64(low) {
+			t.Errorf("seed %d: %s at %.3g between %d and %d", seed, fit.Status, fit.Knee, low, high)
+		}
+		small := p
+		small.MaxRuns = refined
+		d := NextStep(small, runs[:refined])
+		cut := fitOf(p, runs[:refined])
+		if low, high := around(viewOf(runs[:refined]), cut.Knee); !d.Done || float64(high) <= closeEnough*float64(low) {
+			t.Errorf("seed %d: refined although nothing was left: %d to %d around %.3g, %+v", seed, low, high, cut.Knee, d)
+		}
 	}
 }
