@@ -18,6 +18,8 @@ type checkFlags struct {
 	baseline string
 	replay   string
 	files    checkFiles
+	emulate  bool
+	recipes  string
 }
 
 func (a *app) checkCmd() *cobra.Command {
@@ -30,6 +32,11 @@ func (a *app) checkCmd() *cobra.Command {
 most five, and judges the median as AICR's evaluator does. It ends with 0 for
 pass, 8 for fail and 9 for inconclusive: too few valid runs, runs that disagree,
 stalls, or no gate. Inconclusive beats both pass and fail.
+
+Model and load are the overlay's, else those of AICR_INFERENCE_PERF_MODEL and
+AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says
+which. --emulate-aicr adds what AICR's own evaluator would conclude, in its order
+and words, with what it overlooks; the verdict stays the one of perfsweep.
 
 --ctrf and --junit write the verdict as a test report as well. There an
 inconclusive check, and one that ended in an error, is "other" (CTRF) or <error>
@@ -56,6 +63,8 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.`,
 	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration, whose run-to-run noise scales the agreement test")
 	fl.StringVar(&f.replay, "replay", "", replayUsage)
 	f.files.bind(fl)
+	fl.BoolVar(&f.emulate, "emulate-aicr", false, "also say what AICR's own evaluator would conclude from the same numbers")
+	fl.StringVar(&f.recipes, "recipes", "", recipesUsage+", for --emulate-aicr")
 	return c
 }
 
@@ -92,10 +101,14 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if !ov.enabled {
 		// A disabled check is no gate, whatever constraints lie beside it.
 		r.Result = calibrate.Check(recipes.Gate{}, sweep.Curve{}, f.nodeGPUs, nil)
-		return r, nil
+		return r, f.emulateAICR(ov.Overlay, &r)
 	}
-	if gate.ConcurrencyPerGPU == 0 {
-		return r, badInputf("%s: the gate has no inference-concurrency-per-gpu, and a threshold means something at one load only; add it, or run calibrate", f.overlay)
+	if r.Inputs, err = f.checkInputs(gate, cam.model); err != nil {
+		return r, err
+	}
+	gate.ConcurrencyPerGPU = r.Inputs.ConcurrencyPerGPU
+	if gate.Model == "" {
+		gate.Model = r.Inputs.Model
 	}
 	base, err := f.base()
 	if err != nil {
@@ -108,14 +121,12 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	cam.plan = sweep.DefaultPlan(e)
 	cam.plan.Check, cam.plan.Point = true, gate.ConcurrencyPerGPU
 	cam.plan.SLOMaxTTFTMS, cam.plan.MaxWall = cam.flags.sloTTFTMS, cam.flags.maxWall
-	if cam.model == "" {
-		cam.model = gate.Model
-	}
+	cam.model = r.Inputs.Model
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err
 	}
 	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base)
-	return r, nil
+	return r, f.emulateAICR(ov.Overlay, &r)
 }
 
 func (f *checkFlags) base() (*sweep.Curve, error) {

@@ -18,6 +18,8 @@ type CheckReport struct {
 	Overlay string
 	Curve   sweep.Curve
 	Result  calibrate.CheckResult
+	Inputs  recipes.Inputs // zero where nothing was to be measured
+	AICR    *AICR          // nil unless asked for
 }
 
 // CheckText prints the verdict first.
@@ -28,6 +30,7 @@ func CheckText(w io.Writer, c CheckReport) error {
 	for _, s := range r.Reasons {
 		p.line("  %s", s)
 	}
+	p.inputs(c.Inputs)
 	if r.TokPerSecPerGPU > 0 {
 		p.line("measured at %d per GPU: %s tok/s per GPU, TTFT p99 %s ms (median of %d valid gate runs)",
 			r.Gate.ConcurrencyPerGPU, number(r.TokPerSecPerGPU), number(r.TTFTP99MS), r.Valid)
@@ -43,6 +46,7 @@ func CheckText(w io.Writer, c CheckReport) error {
 		}
 		p.err = tw.Flush()
 	}
+	p.aicr(c.AICR, r.Verdict)
 	for _, l := range c.lines() {
 		p.line("%s", l)
 	}
@@ -82,6 +86,13 @@ type checkDoc struct {
 	Effective     recipes.Evaluation `json:"effective_gate"`
 	Runs          []runDoc           `json:"runs"`
 	Fingerprint   *sweep.Fingerprint `json:"fingerprint,omitempty"`
+	Inputs        *recipes.Inputs    `json:"inputs,omitempty"`
+	AICR          *aicrDoc           `json:"aicr,omitempty"`
+}
+
+type aicrDoc struct {
+	*AICR
+	Differs bool `json:"differs"`
 }
 
 type measuredDoc struct {
@@ -101,6 +112,12 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 	}
 	if d.Effective.Reasons == nil {
 		d.Effective.Reasons = []string{}
+	}
+	if c.Inputs.ConcurrencyPerGPU > 0 {
+		d.Inputs = &c.Inputs
+	}
+	if c.AICR != nil {
+		d.AICR = &aicrDoc{c.AICR, c.AICR.differs(r.Verdict)}
 	}
 	if c.Curve.Fingerprint.Target != "" {
 		d.Fingerprint = &c.Curve.Fingerprint
