@@ -50,9 +50,20 @@ type SLO struct {
 	LevelMissed int `json:"level_missed,omitempty"`
 	// Binding is what is missed first: "ttft_p99" or "itl_p99".
 	Binding string `json:"binding,omitempty"`
+	// Levels are those judged, with what they were judged by.
+	Levels []SLOLevel `json:"levels,omitempty"`
 	// Reason says what is missing where the state is insufficient.
 	Reason string   `json:"reason,omitempty"`
 	Notes  []string `json:"notes,omitempty"`
+}
+
+// SLOLevel is one concurrency: medians over its runs, before the isotonic
+// regression; absent where the objective has no such limit.
+type SLOLevel struct {
+	ConcurrencyPerGPU int     `json:"concurrency_per_gpu"`
+	Runs              int     `json:"runs"`
+	TTFTP99MS         float64 `json:"ttft_p99_ms,omitempty"`
+	ITLP99MS          float64 `json:"itl_p99_ms,omitempty"`
 }
 
 const (
@@ -97,6 +108,7 @@ func FindSLO(o loadgen.Objective, runs []LatencyRun) SLO {
 		s.Reason = fmt.Sprintf("two levels that tell what the objective limits are needed, and there are %d", len(levels))
 		return s
 	}
+	s.Levels = described(levels, limits)
 	c := newCrossing(levels, limits)
 	for _, m := range c.limits {
 		if m.df < 1 {

@@ -33,6 +33,7 @@ type sloLimit struct {
 	name, what string
 	limit      float64 // ln ms
 	value      func(LatencyRun) float64
+	told       func(*SLOLevel) *float64
 	// Over the levels: median ln p99, its standard error by that of a run, and
 	// the pooled noise of a run on so many degrees of freedom.
 	center, se []float64
@@ -44,8 +45,14 @@ type sloLimit struct {
 // limitsOf lists the sides that an objective has.
 func limitsOf(o loadgen.Objective) []sloLimit {
 	all := []sloLimit{
-		{name: "ttft_p99", what: "TTFT p99", limit: o.TTFTMS, noise: ttftNoise, floor: ttftNoiseFloor, value: func(r LatencyRun) float64 { return r.TTFTP99MS }},
-		{name: "itl_p99", what: "ITL p99", limit: o.ITLMS, noise: itlNoise, floor: itlNoiseFloor, value: func(r LatencyRun) float64 { return r.ITLP99MS }},
+		{
+			name: "ttft_p99", what: "TTFT p99", limit: o.TTFTMS, noise: ttftNoise, floor: ttftNoiseFloor,
+			value: func(r LatencyRun) float64 { return r.TTFTP99MS }, told: func(l *SLOLevel) *float64 { return &l.TTFTP99MS },
+		},
+		{
+			name: "itl_p99", what: "ITL p99", limit: o.ITLMS, noise: itlNoise, floor: itlNoiseFloor,
+			value: func(r LatencyRun) float64 { return r.ITLP99MS }, told: func(l *SLOLevel) *float64 { return &l.ITLP99MS },
+		},
 	}
 	all = slices.DeleteFunc(all, func(m sloLimit) bool { return m.limit == 0 })
 	for i := range all {
@@ -64,6 +71,25 @@ func (m *sloLimit) logs(l sloLevel) []float64 {
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// described is what the answer tells of its levels.
+func described(levels []sloLevel, limits []sloLimit) []SLOLevel {
+	var out []SLOLevel
+	for _, l := range levels {
+		d := SLOLevel{ConcurrencyPerGPU: l.n, Runs: len(l.runs)}
+		for _, m := range limits {
+			var values []float64
+			for _, r := range l.runs {
+				if v := m.value(r); v > 0 {
+					values = append(values, v)
+				}
+			}
+			*m.told(&d) = Median(values)
+		}
+		out = append(out, d)
+	}
 	return out
 }
 

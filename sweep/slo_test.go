@@ -52,6 +52,10 @@ func TestSLOStates(t *testing.T) {
 		if !(math.Abs(got.ConcurrencyPerGPU-c.want.ConcurrencyPerGPU) <= c.tol*c.want.ConcurrencyPerGPU) {
 			t.Errorf("%s: %v, want %v", c.name, got.ConcurrencyPerGPU, c.want.ConcurrencyPerGPU)
 		}
+		if c.want.State != SLOInsufficient && (len(got.Levels) != len(c.runs)/2 || got.Levels[0].TTFTP99MS == 0 || (got.Levels[0].ITLP99MS > 0) != (c.o.ITLMS > 0)) {
+			t.Errorf("%s: levels %+v", c.name, got.Levels)
+		}
+		got.Levels = nil
 		got.ConcurrencyPerGPU, got.Low, got.High = c.want.ConcurrencyPerGPU, 0, 0
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)

@@ -36,7 +36,7 @@ func (p *printer) objective(o *Objective, op sweep.OperatingPoint) {
 	for _, s := range o.SLO.Notes {
 		p.line("  %s", s)
 	}
-	p.goodput(o.Goodput)
+	p.within(o)
 }
 
 func limits(o loadgen.Objective) string {
@@ -76,21 +76,35 @@ func ends(s sweep.SLO) string {
 	return low + " to " + high
 }
 
-func (p *printer) goodput(levels []sweep.GoodputLevel) {
-	if len(levels) == 0 || p.err != nil {
+// within prints what each level was judged by and what it served in time.
+func (p *printer) within(o *Objective) {
+	if len(o.SLO.Levels) == 0 || p.err != nil {
 		return
 	}
-	p.line("goodput, requests that met every limit (failed ones are never among them):")
-	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "per GPU\truns\trequests/s/GPU\ttok/s/GPU\tgood\tjudged without ITL\t")
-	for _, l := range levels {
-		without := "-"
-		if l.WithoutITL > 0 {
-			without = fmt.Sprint(l.WithoutITL)
-		}
-		fmt.Fprintf(tw, "%d\t%d\t%.3g\t%s\t%.1f %%\t%s\t\n", l.ConcurrencyPerGPU, l.Runs, l.RequestsPerSecPerGPU, group(fmt.Sprintf("%.0f", l.TokPerSecPerGPU)), 100*l.Share, without)
+	served := map[int]sweep.GoodputLevel{}
+	var without int64
+	for _, g := range o.Goodput {
+		served[g.ConcurrencyPerGPU] = g
+		without += g.WithoutITL
 	}
-	if p.err == nil {
-		p.err = tw.Flush()
+	head := "per GPU\truns\tTTFT p99 ms\tITL p99 ms\t"
+	if len(served) > 0 {
+		head += "good requests/s/GPU\tgood tok/s/GPU\tgood share\t"
+	}
+	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, head)
+	for _, l := range o.SLO.Levels {
+		row := fmt.Sprintf("%d\t%d\t%s\t%s\t", l.ConcurrencyPerGPU, l.Runs, number(l.TTFTP99MS), number(l.ITLP99MS))
+		if g, ok := served[l.ConcurrencyPerGPU]; ok {
+			row += fmt.Sprintf("%.3g\t%s\t%.1f %%\t", g.RequestsPerSecPerGPU, group(fmt.Sprintf("%.0f", g.TokPerSecPerGPU)), 100*g.Share)
+		}
+		fmt.Fprintln(tw, row)
+	}
+	p.err = tw.Flush()
+	if len(served) > 0 {
+		p.line("good: ended well and within every limit (goodput); the share is of all requests, failed ones included")
+	}
+	if without > 0 {
+		p.line("%d answers had one token and so no ITL: they were judged by TTFT alone", without)
 	}
 }
