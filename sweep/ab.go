@@ -38,26 +38,34 @@ type Turn struct {
 func NextTurn(p Plan, a, b []Run) (Turn, error) { return nextTurn(p, a, b, knee.Find) }
 
 func nextTurn(p Plan, a, b []Run, find fitter) (Turn, error) {
-	whole := min(len(a), len(b))
-	for i := range whole {
-		if s, t := a[i].Step, b[i].Step; s.ConcurrencyPerGPU != t.ConcurrencyPerGPU || s.Kind != t.Kind {
-			return Turn{}, fmt.Errorf("run %d is at %d per GPU (%s) in A and at %d (%s) in B: they were not measured in turns", i+1, s.ConcurrencyPerGPU, s.Kind, t.ConcurrencyPerGPU, t.Kind)
-		}
+	if err := InTurns(a, b); err != nil {
+		return Turn{}, err
 	}
-	switch len(a) - len(b) {
-	case 1:
+	whole := min(len(a), len(b))
+	switch {
+	case len(a) > whole:
 		return Turn{SideB, Decision{Step: a[whole].Step}}, nil
-	case -1:
+	case len(b) > whole:
 		return Turn{SideA, Decision{Step: b[whole].Step}}, nil
-	case 0:
-	default:
-		return Turn{}, fmt.Errorf("A has %d runs and B has %d: they were not measured in turns", len(a), len(b))
 	}
 	first := SideA
 	if whole%2 == 1 {
 		first = SideB
 	}
 	return Turn{first, nextStep(p, wholePairs(a, b), find)}, nil
+}
+
+// InTurns says why two journals are not those of one interleaved comparison.
+func InTurns(a, b []Run) error {
+	for i := range min(len(a), len(b)) {
+		if s, t := a[i].Step, b[i].Step; s.ConcurrencyPerGPU != t.ConcurrencyPerGPU || s.Kind != t.Kind {
+			return fmt.Errorf("run %d is at %d per GPU (%s) in A and at %d (%s) in B: they were not measured in turns", i+1, s.ConcurrencyPerGPU, s.Kind, t.ConcurrencyPerGPU, t.Kind)
+		}
+	}
+	if d := len(a) - len(b); d < -1 || d > 1 {
+		return fmt.Errorf("A has %d runs and B has %d: they were not measured in turns", len(a), len(b))
+	}
+	return nil
 }
 
 // maxPause is the longest time between the runs of a pair. What was

@@ -20,8 +20,9 @@ type campaign struct {
 	changed func(string) bool
 	plan    sweep.Plan
 	windows windowFlags
-	model   string // wanted; "" = the only one served
-	overlay bool   // the result is for an overlay, which must be able to pin the model
+	model   string     // wanted; "" = the only one served
+	overlay bool       // the result is for an overlay, which must be able to pin the model
+	side    sweep.Side // "" unless two targets are measured in turns
 }
 
 // measure makes what is missing and returns the curve with the planner's last

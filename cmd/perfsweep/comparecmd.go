@@ -22,6 +22,9 @@ type compareFlags struct {
 	gpus, gpusB int
 }
 
+// usualChange is what counts as one unless it is said otherwise.
+func usualChange() compareFlags { return compareFlags{confidence: 95, throughput: 3, ttft: 10} }
+
 func (f *compareFlags) options() (compare.Options, error) {
 	for _, v := range []struct {
 		flag     string
@@ -44,7 +47,7 @@ func (f *compareFlags) options() (compare.Options, error) {
 }
 
 func (a *app) compareCmd() *cobra.Command {
-	var f compareFlags
+	f := usualChange()
 	c := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Say what moved between two journals or curves, with an interval",
@@ -83,9 +86,9 @@ with --fail-on-regression also with 8 when B is worse in either metric, and with
 	}
 	c.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs that were measured, for results of AIPerf and GuideLLM, which do not tell")
 	c.Flags().IntVar(&f.gpusB, "gpus-b", 0, "GPUs of B, where they are not those of A")
-	c.Flags().Float64Var(&f.confidence, "confidence", 95, "confidence of the intervals and verdicts, percent")
-	c.Flags().Float64Var(&f.throughput, "min-change", 3, "smallest change of output tok/s per GPU that matters, percent")
-	c.Flags().Float64Var(&f.ttft, "min-ttft-change", 10, "smallest change of TTFT p99 that matters, percent")
+	c.Flags().Float64Var(&f.confidence, "confidence", f.confidence, "confidence of the intervals and verdicts, percent")
+	c.Flags().Float64Var(&f.throughput, "min-change", f.throughput, "smallest change of output tok/s per GPU that matters, percent")
+	c.Flags().Float64Var(&f.ttft, "min-ttft-change", f.ttft, "smallest change of TTFT p99 that matters, percent")
 	c.Flags().StringSliceVar(&f.across, "across", nil, "compare although these fields of the fingerprint differ: "+compare.AcrossNames())
 	c.Flags().BoolVar(&f.failOnRegression, "fail-on-regression", false, "end with 8 when B is worse, for a pipeline that gates a change")
 	return c
@@ -103,7 +106,7 @@ func readSide(path string, gpus int) (compare.Side, error) {
 	return s, nil
 }
 
-// compare judges, prints and turns the verdict into an exit code.
+// compare judges two curves and prints the verdict.
 func (a *app) compare(c report.Comparison, across []string, strict bool) error {
 	var err error
 	if c.Differences, err = sameThing(c.A, c.B, across); err != nil {
@@ -112,6 +115,11 @@ func (a *app) compare(c report.Comparison, across []string, strict bool) error {
 	if c.Report, err = compare.Curves(c.A, c.B, c.Options); err != nil {
 		return badInput(err)
 	}
+	return a.printComparison(c, strict)
+}
+
+// printComparison prints what was found and turns it into an exit code.
+func (a *app) printComparison(c report.Comparison, strict bool) error {
 	render := report.CompareText
 	switch a.output {
 	case "json":

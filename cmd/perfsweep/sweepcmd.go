@@ -58,6 +58,7 @@ func (s *sweepFlags) bind(c *cobra.Command) {
 func (a *app) sweepCmd() *cobra.Command {
 	var m measureFlags
 	var s sweepFlags
+	var ab abFlags
 	c := &cobra.Command{
 		Use:   "sweep --target T [--gpus G]",
 		Short: "Measure throughput and latency against concurrency per GPU",
@@ -68,20 +69,27 @@ there is none. With --journal every run is kept as it is made.
 
 With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
 is met, with an interval, and what was served within it (goodput). The exit code
-stays the knee's.`,
-		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl",
-		Args:    noArgs,
+stays the knee's.
+
+` + abHelp,
+		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl\n" +
+			"  perfsweep sweep --target http://old:8000 --ab http://new:8000 --gpus 4 --journal bump.jsonl --label image=1.0 --ab-label image=1.1",
+		Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			p, err := s.plan(&m, c.Flags().Changed)
 			if err != nil {
 				return err
 			}
 			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model}
+			if ab.asked(c.Flags().Changed) {
+				return a.sweepAB(c.Context(), cam, ab)
+			}
 			return a.runSweep(c.Context(), cam)
 		},
 	}
 	m.bind(c.Flags())
 	s.bind(c)
+	ab.bind(c.Flags())
 	return c
 }
 

@@ -117,7 +117,7 @@ func Curves(a, b Side, o Options) (Report, error) {
 		r.KneeRatio = b.Fit.Knee / a.Fit.Knee
 		r.KneeLow, r.KneeHigh = b.Fit.KneeLow/a.Fit.KneeHigh, b.Fit.KneeHigh/a.Fit.KneeLow
 	}
-	r.Interleaved = interleaved(a.All, b.All)
+	r.Interleaved = o.Paired || interleaved(a.All, b.All)
 	r.remark(a, b)
 	return r, nil
 }

@@ -18,6 +18,15 @@ type Comparison struct {
 	Options      compare.Options
 	Differences  []string
 	Report       compare.Report
+	Turns        *Turns // nil unless both were measured by one command
+}
+
+// Turns is how two targets were measured in turns.
+type Turns struct {
+	Pairs   int `json:"pairs"`
+	Dropped int `json:"pairs_dropped"` // not counted in Pairs
+	// Reason is why it ended: the last word of A's planner.
+	Reason string `json:"reason"`
 }
 
 // CompareText prints the comparison, the answer first.
@@ -29,7 +38,10 @@ func CompareText(w io.Writer, c Comparison) error {
 	if simulated(c.A) || simulated(c.B) {
 		p.line("SIMULATED: nothing here was measured on a GPU.")
 	}
-	p.line("A is %s, B is %s; both verdicts are over %s together.", c.NameA, c.NameB, count(len(r.Levels), "level"))
+	p.line("A is %s, B is %s; both verdicts are over %s together%s.", c.NameA, c.NameB, count(len(r.Levels), "level"), byPairs(r))
+	if t := c.Turns; t != nil {
+		p.line("measured in turns: %s compared, %d dropped; %s", count(t.Pairs, "pair"), t.Dropped, t.Reason)
+	}
 	if len(c.Differences) == 0 {
 		p.line("what differs between them is not recorded: their fingerprints are equal or absent")
 	}
@@ -43,6 +55,13 @@ func CompareText(w io.Writer, c Comparison) error {
 		p.line("warning: %s", s)
 	}
 	return p.err
+}
+
+func byPairs(r compare.Report) string {
+	if r.Paired {
+		return ", pair by pair"
+	}
+	return ""
 }
 
 // sentence says what became of a metric.

@@ -20,6 +20,7 @@ type compareDoc struct {
 	OnlyA         []int            `json:"levels_only_a,omitempty"`
 	OnlyB         []int            `json:"levels_only_b,omitempty"`
 	Interleaved   bool             `json:"interleaved"`
+	Turns         *Turns           `json:"turns,omitempty"`
 	Differences   []string         `json:"differences"`
 	A             compareSide      `json:"a"`
 	B             compareSide      `json:"b"`
@@ -89,7 +90,7 @@ func CompareJSON(w io.Writer, c Comparison) error {
 	d := compareDoc{
 		SchemaVersion: schemaVersion, Simulated: simulated(c.A) || simulated(c.B),
 		Verdict: r.Throughput.Verdict, TTFTVerdict: r.TTFT.Verdict, Throughput: changed(r.Throughput), TTFT: changed(r.TTFT),
-		Levels: []compareRow{}, OnlyA: r.OnlyA, OnlyB: r.OnlyB, Interleaved: r.Interleaved, Differences: list(c.Differences),
+		Levels: []compareRow{}, OnlyA: r.OnlyA, OnlyB: r.OnlyB, Interleaved: r.Interleaved, Turns: c.Turns, Differences: list(c.Differences),
 		A: compareSideOf(c.NameA, c.A), B: compareSideOf(c.NameB, c.B),
 		Matters: compareThreshold{c.Options.Confidence, c.Options.Throughput, c.Options.TTFT}, Warnings: list(r.Warnings),
 	}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/compare"
+)
+
+// turns are the two targets of an interleaved comparison, A first. Each step on
+// the way is taken for both before the next one: neither journal is begun, and
+// neither target loaded, while the other may still be refused.
+type turns [2]struct {
+	*campaign
+	labels  map[string]string
+	journal *openJournal
+	old     *sweep.Curve
+	target  *target
+	curve   sweep.Curve
+	cfg     loadgen.Config
+}
+
+func (t *turns) close() {
+	for i := range t {
+		t[i].target.close()
+		if t[i].journal != nil {
+			t[i].journal.close()
+		}
+	}
+}
+
+// open reads the journals and resolves the targets.
+func (t *turns) open() (err error) {
+	var made [2][]sweep.Run
+	for i := range t {
+		s := &t[i]
+		if s.journal, s.old, err = s.openJournal(); err != nil {
+			return err
+		}
+		if s.old != nil {
+			made[i] = s.old.Runs
+		}
+	}
+	if err := sweep.InTurns(made[0], made[1]); err != nil {
+		return badInputf("%s and %s cannot be continued with --ab: %w; use a new --journal, or hold them against each other with perfsweep compare", t[0].flags.journal, t[1].flags.journal, err)
+	}
+	for i := range t {
+		s := &t[i]
+		if s.target, err = openTarget(s.flags.target, s.flags.gpus); err != nil {
+			return fmt.Errorf("target %s: %w", s.side, err)
+		}
+	}
+	return nil
+}
+
+// preflight looks at both targets and refuses to compare different things. B is
+// asked for A's model and follows A's plan.
+func (t *turns) preflight(ctx context.Context, spec loadgen.WorkloadSpec) (err error) {
+	for i := range t {
+		s := &t[i]
+		if i > 0 {
+			s.model, s.plan = t[0].curve.Fingerprint.Model, t[0].plan
+		}
+		if s.curve, s.cfg, err = s.campaign.preflight(ctx, s.target, spec, s.labels); err != nil {
+			return fmt.Errorf("target %s: %w", s.side, err)
+		}
+	}
+	fields, blocked := compare.Differences(t[0].curve.Fingerprint, t[1].curve.Fingerprint, nil)
+	if len(blocked) > 0 {
+		return badInputf("A and B are not comparable: they differ in %s (%s); measure each on its own and use perfsweep compare --across %s", strings.Join(blocked, ", "), strings.Join(fields, "; "), strings.Join(blocked, ","))
+	}
+	return nil
+}
+
+func (t *turns) begin() (*sweep.AB, error) {
+	var sides [2]*sweep.Campaign
+	for i := range t {
+		s := &t[i]
+		var err error
+		if sides[i], err = s.campaign.begin(s.curve, s.cfg, s.journal, s.old); err != nil {
+			return nil, err
+		}
+	}
+	return &sweep.AB{A: sides[0], B: sides[1]}, nil
+}
+
+// judge compares the valid pairs. Knees and operating points are those of whole
+// journals, as knee prints them.
+func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error) {
+	f := usualChange()
+	o, err := f.options()
+	if err != nil {
+		return report.Comparison{}, err
+	}
+	o.Paired = true
+	a, b := ab.A.Curve, ab.B.Curve
+	va, vb := sweep.ValidPairs(a.Runs, b.Runs)
+	c := report.Comparison{
+		NameA: t.name(0), NameB: t.name(1), A: pairedSide(a, va), B: pairedSide(b, vb), Options: o,
+		Differences: a.Fingerprint.Diff(b.Fingerprint),
+		Turns:       &report.Turns{Pairs: len(va), Dropped: max(len(a.Runs), len(b.Runs)) - len(va), Reason: d.Reason},
+	}
+	if c.Report, err = compare.Curves(c.A, c.B, o); err != nil {
+		return c, badInput(err)
+	}
+	return c, nil
+}
+
+// name says which target and which journal a side is.
+func (t *turns) name(i int) string {
+	s := &t[i]
+	if s.flags.journal == "" {
+		return s.target.public
+	}
+	return fmt.Sprintf("%s (%s)", s.target.public, s.flags.journal)
+}
+
+func pairedSide(c sweep.Curve, valid []sweep.Run) compare.Side {
+	fit := c.Fit()
+	s := compare.Side{All: valid, Fit: fit, Point: sweep.ChoosePoint(c.Plan, fit, c.Runs), Fingerprint: &c.Fingerprint}
+	c.Runs = valid
+	s.Runs = c.Points()
+	return s
+}
