@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"io"
+	"math"
+	"testing"
+	"testing/synctest"
+
+	"github.com/spf13/pflag"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/loadgen/enginesim"
+	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/compare"
+)
+
+// virtualAB measures two simulators in turns in virtual time, as sweep --ab
+// does. It must run inside a bubble.
+func virtualAB(t *testing.T, specA, specB string, osl int, plan sweep.Plan) (*sweep.AB, report.Comparison) {
+	t.Helper()
+	ws, err := loadgen.DefaultSpec("aicr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ws.OSL = osl
+	var flags measureFlags
+	set := pflag.NewFlagSet("", pflag.ContinueOnError)
+	flags.bind(set) // the defaults
+	var sides turns
+	for i, spec := range []string{specA, specB} {
+		p, err := enginesim.ParseTarget(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sim := enginesim.New(p)
+		defer func() { _ = sim.Close() }()
+		s := &sides[i]
+		s.target = &target{baseURL: "http://sim.invalid", public: "sim:" + p.Public(), gpus: p.GPUs, simulated: true, dial: sim.Dial}
+		s.journal = &openJournal{}
+		s.campaign = &campaign{app: &app{out: io.Discard, err: testLog{t}}, flags: &flags, changed: set.Changed, plan: plan, side: []sweep.Side{sweep.SideA, sweep.SideB}[i]}
+	}
+	if err := sides.preflight(context.Background(), ws); err != nil {
+		t.Fatal(err)
+	}
+	ab, err := sides.begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := ab.Run(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := sides.judge(ab, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ab, c
+}
+
+// abPlan is what sweep --ab --effort quick asks for at given levels.
+func abPlan(repeats int, levels ...int) sweep.Plan {
+	p := sweep.DefaultPlan(sweep.Quick)
+	p.MaxConcurrencyPerGPU, p.Levels, p.Repeats = 0, levels, repeats
+	return p
+}
+
+// TestVirtualAB: of two engines the slower one is found by as much as it is
+// slower, and equal ones do not differ.
+func TestVirtualAB(t *testing.T) {
+	plan := abPlan(2, 8, 32, 96)
+	for _, tt := range []struct {
+		name, b string
+		want    compare.Verdict
+		ratio   float64
+	}{
+		{"slower", "gb300?chunk=32&speed=0.8", compare.Worse, 0.8},
+		{"equal", "gb300?chunk=32&seed=2", compare.Same, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ab, c := virtualAB(t, "gb300?chunk=32", tt.b, longOSL, plan)
+				x := c.Report.Throughput
+				t.Logf("%s, ratio %.3f [%.3f, %.3f] of %d pairs, p %.2g", x.Verdict, x.Ratio, x.Low, x.High, x.RunsA, x.P)
+				if x.Verdict != tt.want || math.Abs(x.Ratio/tt.ratio-1) > 0.05 || x.RunsA != c.Turns.Pairs {
+					t.Errorf("%+v, want %s by %v", x, tt.want, tt.ratio)
+				}
+				if a, b := ab.A.Curve.Runs, ab.B.Curve.Runs; len(a) != len(b) || len(a) != c.Turns.Pairs+c.Turns.Dropped {
+					t.Errorf("%d runs of A, %d of B, %+v", len(a), len(b), c.Turns)
+				}
+			})
+		})
+	}
+}
