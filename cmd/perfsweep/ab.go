@@ -21,7 +21,8 @@ pair counts only if both of its runs are valid and at most 10 minutes apart, els
 it is made again; the verdict over all levels is the exact signed-rank test of
 the pairs. All other flags hold for both, --max-runs counts pairs, --max-wall the
 run time of both. The runs of B are in the journal FILE.b; both journals read like
-any other, and "compare FILE FILE.b" takes other thresholds. It ends with 0 when
+any other, and "compare FILE FILE.b" takes other thresholds. Choose --repeats
+before: who measures on until a change shows will find one. It ends with 0 when
 throughput was judged and with 9 when that cannot be told.`
 
 // abFlags are those of the second target.
@@ -46,6 +47,8 @@ func (f *abFlags) check(c *campaign) error {
 		return badInputf("--ab needs --target: both targets are measured in turns; two journals are held against each other by perfsweep compare")
 	case c.flags.net.unixSocket != "":
 		return badInputf("--unix-socket leads both targets to one server; give --target and --ab a host and a port each")
+	case c.flags.deployment != "":
+		return badInputf("--deployment names one deployment, and --ab measures two; name them with --label and --ab-label")
 	case c.plan.MaxRuns > compare.MaxPairs:
 		return badInputf("--max-runs %d: with --ab at most %d pairs can be compared", c.plan.MaxRuns, compare.MaxPairs)
 	case sameTarget(c.flags.target, f.target):
