@@ -42,6 +42,8 @@ type AnchorResult struct {
 	Ratio float64 `json:"throughput_ratio,omitempty"`
 	// Notes say of every journal that was offered what became of it.
 	Notes []string `json:"notes,omitempty"`
+	// Vetoes can refuse whatever vouches.
+	Vetoes []Veto `json:"vetoes,omitempty"`
 	// Refuses: something that was measured speaks against the campaign, which
 	// no anchor and no waiver outweighs.
 	Refuses bool `json:"refuses,omitempty"`
@@ -85,49 +87,68 @@ func (e *evidence) findAnchor() AnchorResult {
 	if out.Strength == "" {
 		e.humanAnchor(&out)
 	}
+	if out.Strength == "" && e.policy.PublicAnchor {
+		e.publicAnchor(&out)
+	}
+	out.Vetoes = e.vetoes()
+	for _, v := range out.Vetoes {
+		out.Refuses = out.Refuses || v.Fired
+	}
 	return out
 }
 
 // comparable says what kind of strong anchor a journal is, or why it is none.
 func (e *evidence) comparable(a AnchorJournal) (label, why string) {
-	f, g := e.curve.Fingerprint, a.Curve.Fingerprint
-	if f.Simulated != g.Simulated {
-		return "", "a simulation and a measurement say nothing of each other"
-	}
-	if a.SHA256 == e.policy.Journal.SHA256 || sharesRuns(e.curve, a.Curve) {
-		return "", "it holds runs of this campaign, and no campaign vouches for itself"
-	}
-	if !f.Simulated {
-		// Unknown equals unknown within one journal only.
-		for _, k := range []string{"gpu_product", "image", "precision"} {
-			if f.Labels[k] == "" || g.Labels[k] == "" {
-				return "", fmt.Sprintf("%s is not stated in both journals (--label %s=...)", k, k)
-			}
-		}
-	}
-	elsewhere, differs := placesAndDifferences(f.Diff(g))
-	if len(differs) > 0 {
-		return "", "it measured something else (" + strings.Join(differs, "; ") + ")"
+	elsewhere, why := e.sameThing(a)
+	if why != "" {
+		return "", why
 	}
 	runs := anchorAttempts(a.Curve, e.op())
-	x, p99 := runs.throughputs(), runs.p99s()
+	x := runs.throughputs()
 	if len(x) < anchorRuns {
 		return "", fmt.Sprintf("it has %d valid gate runs at %d per GPU, %d are needed", len(x), e.op(), anchorRuns)
 	}
 	if len(e.attempts.valid) == 0 {
 		return "", "this campaign has no valid gate run to compare"
 	}
-	if _, _, split := splitGap(x, noise{}); split || tailApart(p99, runs.p50s(), split) {
+	if _, _, split := splitGap(x, noise{}); split || tailApart(runs.p99s(), runs.p50s(), split) {
 		return "", "its own gate runs fall apart (C1, C2)"
 	}
 	if elsewhere {
-		return fmt.Sprintf("%s, measured on another node or cluster (%s)", printable(a.Name), printable(g.Target)), ""
+		return fmt.Sprintf("%s, measured on another node or cluster (%s)", printable(a.Name), printable(a.Curve.Fingerprint.Target)), ""
 	}
-	ok := slices.ContainsFunc(e.policy.Approvals, func(p Approval) bool { return p.JournalSHA256 == a.SHA256 && p.Simulated == g.Simulated })
+	ok := slices.ContainsFunc(e.policy.Approvals, func(p Approval) bool {
+		return p.JournalSHA256 == a.SHA256 && p.Simulated == a.Curve.Fingerprint.Simulated
+	})
 	if !ok {
 		return "", "it is a baseline of the same place that nobody approved in this state (calibrate --approve " + printable(a.Name) + ")"
 	}
 	return "the approved baseline " + printable(a.Name), ""
+}
+
+// sameThing reports why a journal measured another thing than this campaign,
+// "" if it did not, and whether it did so elsewhere.
+func (e *evidence) sameThing(a AnchorJournal) (elsewhere bool, why string) {
+	f, g := e.curve.Fingerprint, a.Curve.Fingerprint
+	if f.Simulated != g.Simulated {
+		return false, "a simulation and a measurement say nothing of each other"
+	}
+	if a.SHA256 == e.policy.Journal.SHA256 || sharesRuns(e.curve, a.Curve) {
+		return false, "it holds runs of this campaign, and no campaign vouches for itself"
+	}
+	if !f.Simulated {
+		// Unknown equals unknown within one journal only.
+		for _, k := range []string{"gpu_product", "image", "precision"} {
+			if f.Labels[k] == "" || g.Labels[k] == "" {
+				return false, fmt.Sprintf("%s is not stated in both journals (--label %s=...)", k, k)
+			}
+		}
+	}
+	elsewhere, differs := placesAndDifferences(f.Diff(g))
+	if len(differs) > 0 {
+		return elsewhere, "it measured something else (" + strings.Join(differs, "; ") + ")"
+	}
+	return elsewhere, ""
 }
 
 // anchorAttempts are the gate runs of a journal at a point, of whichever
@@ -200,6 +221,8 @@ func (e *evidence) c7() GateResult {
 			"and approve this journal: calibrate --overlay FILE --approve JOURNAL --by NAME --why TEXT"}
 	a := e.anchor
 	switch {
+	case slices.ContainsFunc(a.Vetoes, func(v Veto) bool { return v.Fired }):
+		g.Remedy = "physics or a reference speaks against the whole environment: find the cause before anything is promised from it"
 	case a.Refuses:
 		g.Remedy = "the campaign is slower than its anchor throughout: find out what differs before anything is promised from it"
 	case a.Strength == Strong:
@@ -219,6 +242,9 @@ func (e *evidence) c7() GateResult {
 		}
 		seen = append([]string{label}, seen...)
 	}
+	for _, v := range a.Vetoes {
+		seen = append(seen, v.text())
+	}
 	g.Observed = strings.Join(seen, "; ")
 	return result(g)
 }
@@ -232,13 +258,20 @@ func (j *judgement) slowerThanAnchor() string {
 	return j.gates[slices.IndexFunc(j.gates, func(g GateResult) bool { return g.ID == "C7" })].text()
 }
 
-// anchorLine is the comment's paragraph on what vouches for the numbers.
+// anchorLine is the comment's paragraph on what vouches for the numbers, and
+// what could have refused them.
 func (j *judgement) anchorLine() string {
+	s := "Anchor: none. Nothing from outside says that the whole environment was not slow."
 	switch a := j.anchor; a.Strength {
 	case Strong:
-		return fmt.Sprintf("Anchor: strong. Throughput is x%.3f of that of %s.", a.Ratio, a.Label)
+		s = fmt.Sprintf("Anchor: strong. Throughput is x%.3f of that of %s.", a.Ratio, a.Label)
 	case Human:
-		return fmt.Sprintf("Anchor: HUMAN, not an independent measurement by this tool; portable profile only. The campaign was %s.", strings.TrimSuffix(a.Label, "."))
+		s = fmt.Sprintf("Anchor: HUMAN, not an independent measurement by this tool; portable profile only. The campaign is %s.", strings.TrimSuffix(a.Label, "."))
 	}
-	return "Anchor: none. Nothing from outside says that the whole environment was not slow."
+	for _, v := range j.anchor.Vetoes {
+		s += " " + upperFirst(v.text()) + "."
+	}
+	return s
 }
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

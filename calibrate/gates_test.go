@@ -3,6 +3,7 @@ package calibrate
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -109,7 +110,7 @@ func TestExternalGatesAreUnmet(t *testing.T) {
 			t.Errorf("allow %v: unmet %v", allow, ids)
 		}
 		for id, observed := range map[string]string{"C6": "one window", "C7": "no anchor", "C11": "unverified"} {
-			if g := gate(p, id); g.Observed != observed {
+			if g := gate(p, id); !strings.HasPrefix(g.Observed, observed) {
 				t.Errorf("%s observed %q", id, g.Observed)
 			}
 		}

@@ -40,6 +40,10 @@ type Policy struct {
 	Journal   Source
 	Approvals []Approval
 	Anchors   []AnchorJournal
+	// PublicAnchor lets the public record vouch, as a person's word does. Service
+	// is the overlay's, such as eks.
+	PublicAnchor bool
+	Service      string
 }
 
 // Outcome says what a calibration came to.

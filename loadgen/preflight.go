@@ -39,6 +39,9 @@ type Preflight struct {
 	// ChunkGapMS is the mean gap between the chunks of the last probe: what a
 	// stream brings at most, as engines slow down under load.
 	ChunkGapMS float64 `json:"chunk_gap_ms,omitempty"`
+	// StreamITLMS is the time an output token takes with one request in flight,
+	// of the last probe: what one worker does for a single stream.
+	StreamITLMS float64 `json:"stream_itl_ms,omitempty"`
 	// ServerTTFTMS is the server's own TTFT of one more probe, ClientTTFTMS what
 	// was measured of the same request; absent where the server does not tell.
 	ServerTTFTMS float64  `json:"server_ttft_ms,omitempty"`
@@ -171,6 +174,9 @@ func (pr *prober) warm() error {
 		p.SlowestTTFTMS = max(p.SlowestTTFTMS, p.TTFTMS)
 		if n := len(pr.e.script.times); n > 1 {
 			p.ChunkGapMS = float64(r.last-r.first) / float64(n-1) / nsPerMS
+		}
+		if n := r.tokens.Completion; n > 1 && r.first > 0 {
+			p.StreamITLMS = float64(r.last-r.first) / float64(n-1) / nsPerMS
 		}
 		if r.first == 0 {
 			p.E2EMS, p.TTFTMS = float64(r.end-r.sent)/nsPerMS, 0

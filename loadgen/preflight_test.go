@@ -135,7 +135,7 @@ func TestPreflight(t *testing.T) {
 		if !near(p.WordsPerToken, 1/1.5, 1e-9) || !near(p.OverheadTokens, 7, 1e-9) || p.OutputLimitField != modernLimit {
 			t.Errorf("calibration %+v, want 1.5 tokens a word after 7", p)
 		}
-		if p.Requests != 4 || p.OutputTokens != h.outputTokens || p.TTFTMS != 50 || p.SlowestTTFTMS != 50 || p.E2EMS != 50+127*10 {
+		if p.Requests != 4 || p.OutputTokens != h.outputTokens || p.TTFTMS != 50 || p.SlowestTTFTMS != 50 || p.E2EMS != 50+127*10 || p.StreamITLMS != 10 {
 			t.Errorf("%+v; the server generated %d", p, h.outputTokens)
 		}
 		// What was calibrated is reached.

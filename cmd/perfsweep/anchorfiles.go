@@ -25,10 +25,12 @@ type anchorFlags struct {
 	approvals string
 	approve   string
 	by, why   string
+	public    bool
 }
 
 func (f *anchorFlags) bind(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.anchors, "anchor", nil, "journal of an approved baseline, a second node or cluster, or a device known to be good, to be held against; repeatable, each must agree")
+	fl.BoolVar(&f.public, "public-anchor", false, "let the public record of this GPU and service vouch, within 25 %, labelled; for the portable profile only")
 	fl.StringVar(&f.approvals, "approvals", "", "file of approvals (default: OVERLAY.approvals.json beside the overlay)")
 	fl.StringVar(&f.approve, "approve", "", "vouch for this complete journal: adds an entry to the file of approvals, measures nothing")
 	fl.StringVar(&f.by, "by", "", "who approves")

@@ -133,6 +133,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if f.anchor.approve != "" {
 		return a.approveJournal(f, ov, policy)
 	}
+	policy.PublicAnchor, policy.Service = f.anchor.public, ov.Criterion("service")
 	if policy.Anchors, err = f.anchor.journals(); err != nil {
 		return err
 	}

@@ -44,6 +44,9 @@ func scriptJournals(t *testing.T) string {
 			writeJournal(t, filepath.Join(dir, "real.jsonl"), asReal(curve, "http://frontend-a:8000", 0, 1))
 			writeJournal(t, filepath.Join(dir, "second.jsonl"), asReal(curve, "http://frontend-b:8000", 48*time.Hour, 0.98))
 			writeJournal(t, filepath.Join(dir, "slow.jsonl"), asReal(curve, "http://frontend-a:8000", 72*time.Hour, 0.8))
+			named := asReal(curve, "http://frontend-a:8000", 0, 1)
+			named.Fingerprint.Labels = map[string]string{"gpu_product": "NVIDIA-GB300", "precision": "bf16", "workers": "1", "image": "sha256:0123"}
+			writeJournal(t, filepath.Join(dir, "named.jsonl"), named)
 		}
 	}
 	return dir

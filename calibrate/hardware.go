@@ -1,0 +1,114 @@
+package calibrate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// device is a GPU with its peak memory bandwidth.
+type device struct {
+	name string
+	// tokens of the product name, all of which must occur as whole words.
+	tokens []string
+	tbPerS float64
+	source string
+}
+
+// devices are the GPUs whose bandwidth is known, the more specific name first.
+// Where variants of one name differ the faster one is taken: the bound is a
+// lower one.
+func devices() []device {
+	const blackwell = "NVIDIA Blackwell data sheets (GB200 NVL72: 16 TB/s of two GPUs; GB300 NVL72: 576 TB/s of 72)"
+	const hopper = "NVIDIA H100 data sheet"
+	return []device{
+		{"GB300", []string{"GB300"}, 8.0, blackwell},
+		{"GB200", []string{"GB200"}, 8.0, blackwell},
+		{"B300", []string{"B300"}, 8.0, blackwell},
+		{"B200", []string{"B200"}, 8.0, blackwell},
+		{"H200", []string{"H200"}, 4.8, "NVIDIA H200 data sheet"},
+		{"H100 NVL", []string{"H100", "NVL"}, 3.94, hopper},
+		{"H100 PCIe", []string{"H100", "PCIE"}, 2.04, hopper},
+		{"H100", []string{"H100"}, 3.35, hopper + " (SXM)"},
+		{"A100 40GB", []string{"A100", "40GB"}, 1.56, "NVIDIA A100 data sheet"},
+		{"A100", []string{"A100"}, 2.04, "NVIDIA A100 80GB data sheet (SXM)"},
+		{"L40S", []string{"L40S"}, 0.864, "NVIDIA L40S data sheet"},
+		{"RTX PRO 6000 Server Edition", []string{"RTX", "PRO", "6000", "SERVER"}, 1.6, "NVIDIA RTX PRO 6000 Blackwell Server Edition data sheet"},
+		{"RTX PRO 6000", []string{"RTX", "PRO", "6000"}, 1.8, "NVIDIA RTX PRO 6000 Blackwell data sheet (Workstation Edition)"},
+	}
+}
+
+// deviceOf finds a GPU by the product name that the node is labelled with, by
+// whole words: GB200 is no B200.
+func deviceOf(product string) (device, bool) {
+	words := strings.FieldsFunc(strings.ToUpper(product), func(r rune) bool {
+		return (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+	})
+	var found []device
+	for _, d := range devices() {
+		all := !slices.ContainsFunc(d.tokens, func(t string) bool { return !slices.Contains(words, t) })
+		if all && !slices.ContainsFunc(found, func(o device) bool { return covers(o, d) }) {
+			found = append(found, d)
+		}
+	}
+	if len(found) != 1 { // none, or a mixture of products
+		return device{}, false
+	}
+	return found[0], true
+}
+
+// covers: a more specific name was found before.
+func covers(specific, general device) bool {
+	return !slices.ContainsFunc(general.tokens, func(t string) bool { return !slices.Contains(specific.tokens, t) })
+}
+
+// weights are the parameters of a model that each token reads, in 10⁹: at least
+// those without embeddings, at most all that are active.
+type weights struct {
+	least, most float64
+	source      string
+}
+
+// modelOfWeights finds the sizes of a model by its name.
+func modelOfWeights(model string) (weights, bool) {
+	const qwen = "model card, parameters and non-embedding parameters"
+	const llama = "model card, less two tables of 128,256 rows for the least"
+	w, ok := map[string]weights{
+		"qwen3-0.6b":    {0.44, 0.6, qwen},
+		"qwen3-1.7b":    {1.4, 1.7, qwen},
+		"qwen3-4b":      {3.6, 4.0, qwen},
+		"qwen3-8b":      {6.95, 8.2, qwen},
+		"qwen3-14b":     {13.2, 14.8, qwen},
+		"qwen3-32b":     {31.2, 32.8, qwen},
+		"qwen3-30b-a3b": {2.7, 3.3, "model card, activated parameters, less the embedding for the least"},
+
+		"llama-3.1-8b-instruct":  {6.98, 8.03, llama},
+		"llama-3.1-70b-instruct": {68.4, 70.6, llama},
+		"llama-3.3-70b-instruct": {68.4, 70.6, llama},
+	}[strings.ToLower(strings.TrimSuffix(model[strings.LastIndex(model, "/")+1:], "-FP8"))]
+	return w, ok
+}
+
+// bytesPerWeight knows the precisions by the names that engines use.
+func bytesPerWeight(precision string) (float64, bool) {
+	b, ok := map[string]float64{
+		"bf16": 2, "bfloat16": 2, "fp16": 2, "float16": 2,
+		"fp8": 1, "int8": 1, "fp8_e4m3": 1,
+		// A scale of 8 bits for each 16 weights, and one of 8 for each 32.
+		"nvfp4": 0.5625, "fp4": 0.5625, "mxfp4": 0.53125,
+	}[strings.ToLower(precision)]
+	return b, ok
+}
+
+// gpusPerWorker is what the labels state, else what GPUs and workers give; 0
+// where neither is stated.
+func (e *evidence) gpusPerWorker() int {
+	f := e.curve.Fingerprint
+	if n, err := strconv.Atoi(f.Labels["gpus_per_worker"]); err == nil && n > 0 {
+		return n
+	}
+	if w, stated := workers(f); stated && f.GPUs%w == 0 {
+		return f.GPUs / w
+	}
+	return 0
+}
