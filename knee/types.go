@@ -12,6 +12,9 @@ type Run struct {
 	TTFTP50MS         float64
 	TTFTP99MS         float64
 	ITLMS             float64
+	// ITLP99MS is no part of the fit; it is kept for whoever judges the curve by
+	// an objective.
+	ITLP99MS float64
 }
 
 // Status is the one answer a fit gives.

@@ -43,7 +43,7 @@ func FromPoints(points []knee.Run) []Run {
 				Kind: loadgen.Steady, Concurrency: p.ConcurrencyPerGPU,
 				Window: loadgen.Estimate{
 					OutputTokPerSec: p.TokPerSecPerGPU,
-					TTFTP50MS:       p.TTFTP50MS, TTFTP99MS: p.TTFTP99MS, ITLP50MS: p.ITLMS,
+					TTFTP50MS:       p.TTFTP50MS, TTFTP99MS: p.TTFTP99MS, ITLP50MS: p.ITLMS, ITLP99MS: p.ITLP99MS,
 				},
 			},
 		}
@@ -67,7 +67,7 @@ func points(runs []Run, gpus int, e Effort) []knee.Run {
 			ITLMS:             w.ITLP50MS,
 		}
 		if e.usesP99(w.Requests) {
-			p.TTFTP99MS = w.TTFTP99MS
+			p.TTFTP99MS, p.ITLP99MS = w.TTFTP99MS, w.ITLP99MS
 		}
 		out = append(out, p)
 	}

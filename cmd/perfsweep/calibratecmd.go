@@ -222,7 +222,7 @@ func (a *app) printCalibration(r report.Calibration) error {
 	case "json":
 		return report.CalibrationJSON(a.out, r)
 	case "csv":
-		return report.CurveCSV(a.out, report.Curve{Runs: r.Curve.Points()})
+		return report.CurveCSV(a.out, report.Curve{Runs: r.Curve.Points(), Objective: r.Objective})
 	}
 	return report.CalibrationText(a.out, r)
 }

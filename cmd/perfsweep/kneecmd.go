@@ -16,7 +16,7 @@ func (a *app) kneeCmd() *cobra.Command {
 		Use:   "knee FILE",
 		Short: "Find the knee of a curve that was measured; measures nothing",
 		Long: `knee fits a journal of perfsweep, or a CSV with the header
-concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms]
+concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms][,itl_p99_ms]
 (one row a run, several rows a level), or what other tools measured: an artifact
 folder of AIPerf 0.13 or a folder with several (profile_export_aiperf.json, one a
 run), or the JSON of GuideLLM 0.8. Those do not tell the GPUs: give --gpus. It

@@ -166,7 +166,7 @@ func aiperfPoint(name string, r io.Reader) (p point, err error) {
 	}{
 		{"output_token_throughput", perSecond, s.Throughput, true, &p.tokPerSec, nil, nil},
 		{"time_to_first_token", inMS, s.TTFT, true, nil, &p.p50, &p.p99},
-		{"inter_token_latency", inMS, s.ITL, false, nil, &p.itl, nil},
+		{"inter_token_latency", inMS, s.ITL, false, nil, &p.itl, &p.itl99},
 		{"request_count", ofCount, s.Requests, true, &p.ok, nil, nil},
 		{"error_request_count", ofCount, s.Errors, false, &none, nil, nil},
 		{"effective_concurrency", ofCount, s.InFlight, false, &p.delivered, nil, nil},

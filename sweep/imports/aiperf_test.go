@@ -110,8 +110,8 @@ func TestAIPerfSweepFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []knee.Run{
-		row5(2, 200, 10, 30, 10), row5(2, 212.5, 10, 30, 10), row5(4, 400, 20, 60, 10),
-		row5(4, 412.5, 20, 60, 10), row5(8, 800, 30, 90, 10), row5(8, 812.5, 30, 90, 10),
+		row6(2, 200, 10, 30, 10, 12), row6(2, 212.5, 10, 30, 10, 12), row6(4, 400, 20, 60, 10, 12),
+		row6(4, 412.5, 20, 60, 10, 12), row6(8, 800, 30, 90, 10, 12), row6(8, 812.5, 30, 90, 10, 12),
 	}
 	if d := cmp.Diff(want, c.Runs); d != "" {
 		t.Error(d)
@@ -236,7 +236,7 @@ func TestAIPerfLeavesOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]knee.Run{row5(16, 1000, 10, 30, 10), row5(64, 3500, 15, 45, 10), row5(128, 6000, 30, 0, 10)}, c.Runs); d != "" {
+	if d := cmp.Diff([]knee.Run{row6(16, 1000, 10, 30, 10, 12), row6(64, 3500, 15, 45, 10, 12), row5(128, 6000, 30, 0, 10)}, c.Runs); d != "" {
 		t.Error(d)
 	}
 	for i, want := range []string{"whole run", "3 of 2003 requests failed", "40.0 of 64 streams", "TTFT p99 of 1 runs is not used"} {

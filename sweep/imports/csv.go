@@ -17,11 +17,11 @@ const MaxRuns = 100_000
 
 var (
 	required = []string{"concurrency_per_gpu", "output_tok_per_s_per_gpu", "ttft_p50_ms", "ttft_p99_ms"}
-	optional = []string{"itl_ms"}
+	optional = []string{"itl_ms", "itl_p99_ms"}
 )
 
 // CSV reads runs with the header
-// concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms],
+// concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms][,itl_p99_ms],
 // one row a run, several rows a level allowed. name is for error positions.
 func CSV(name string, r io.Reader) ([]knee.Run, error) {
 	cr := csv.NewReader(&bounded{r: r, limit: maxBytes})
@@ -128,6 +128,7 @@ func row(col map[string]int, rec []string) (knee.Run, error) {
 		{"ttft_p50_ms", &run.TTFTP50MS, true},
 		{"ttft_p99_ms", &run.TTFTP99MS, true},
 		{"itl_ms", &run.ITLMS, true},
+		{"itl_p99_ms", &run.ITLP99MS, true},
 	} {
 		if *f.to, err = num(f.key, f.empty); err != nil {
 			return knee.Run{}, err

@@ -15,6 +15,13 @@ func row5(n int, x, p50, p99, itl float64) knee.Run {
 	return knee.Run{ConcurrencyPerGPU: n, TokPerSecPerGPU: x, TTFTP50MS: p50, TTFTP99MS: p99, ITLMS: itl}
 }
 
+// row6 is a row5 with an ITL p99.
+func row6(n int, x, p50, p99, itl, itl99 float64) knee.Run {
+	r := row5(n, x, p50, p99, itl)
+	r.ITLP99MS = itl99
+	return r
+}
+
 func TestCSV(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   string
@@ -22,6 +29,7 @@ func TestCSV(t *testing.T) {
 	}{
 		"plain":             {header + "\n8,100.5,10,20\n8,101,,21\n", []knee.Run{row5(8, 100.5, 10, 20, 0), row5(8, 101, 0, 21, 0)}},
 		"itl, any order":    {"itl_ms,ttft_p99_ms,ttft_p50_ms,output_tok_per_s_per_gpu,concurrency_per_gpu\n3,20,10,100,16\n", []knee.Run{row5(16, 100, 10, 20, 3)}},
+		"itl p99":           {header + ",itl_ms,itl_p99_ms\n8,100,1,2,3,4\n8,100,1,2,,5\n", []knee.Run{row6(8, 100, 1, 2, 3, 4), row6(8, 100, 1, 2, 0, 5)}},
 		"BOM, CRLF, spaces": {"\ufeff" + header + "\r\n 8 , 100, 1, 2\r\n", []knee.Run{row5(8, 100, 1, 2, 0)}},
 		"exponent":          {header + "\n8.0,1e2,1,2", []knee.Run{row5(8, 100, 1, 2, 0)}},
 	} {

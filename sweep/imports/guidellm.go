@@ -156,7 +156,7 @@ func (g *guidellmRun) point(name, at string) (p point, err error) {
 	}{
 		{"output_tokens_per_second", m.Throughput, true, &p.tokPerSec, nil, nil},
 		{"time_to_first_token_ms", m.TTFT, true, nil, &p.p50, &p.p99},
-		{"inter_token_latency_ms", m.ITL, false, nil, &p.itl, nil},
+		{"inter_token_latency_ms", m.ITL, false, nil, &p.itl, &p.itl99},
 		{"request_concurrency", m.Concurrency, false, &p.delivered, nil, nil},
 	} {
 		key := at + ".metrics." + f.key + ".successful"

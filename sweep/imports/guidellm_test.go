@@ -54,7 +54,7 @@ func guidellm(t *testing.T, change func(doc map[string]any), concurrencies ...in
 }
 
 func TestGuideLLM(t *testing.T) {
-	const p50, p99, itl = 54.65865135192871, 66.19429588317871, 10.005915258813092
+	const p50, p99, itl, itl99 = 54.65865135192871, 66.19429588317871, 10.005915258813092, 10.087981937438483
 	c, err := GuideLLM("g.json", strings.NewReader(guidellm(t, nil)), 2)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestGuideLLM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []knee.Run{row5(2, 200, p50, p99, itl), row5(4, 400, p50, p99, itl), row5(8, 800, p50, p99, itl)}
+	want := []knee.Run{row6(2, 200, p50, p99, itl, itl99), row6(4, 400, p50, p99, itl, itl99), row6(8, 800, p50, p99, itl, itl99)}
 	if d := cmp.Diff(want, c.Runs); d != "" || len(c.Notes) != 1 {
 		t.Errorf("%s %q", d, c.Notes)
 	}

@@ -34,7 +34,7 @@ type point struct {
 	ok, bad    float64
 	tokPerSec  float64
 	p50, p99   float64
-	itl        float64
+	itl, itl99 float64
 	delivered  float64 // mean number in flight, 0 = not told
 	conditions map[string]string
 }
@@ -73,10 +73,10 @@ func gather(points []point, gpus int, notes ...string) (Curve, error) {
 		}
 		r := knee.Run{
 			ConcurrencyPerGPU: p.concurrency / gpus, TokPerSecPerGPU: p.tokPerSec / float64(gpus),
-			TTFTP50MS: p.p50, TTFTP99MS: p.p99, ITLMS: p.itl,
+			TTFTP50MS: p.p50, TTFTP99MS: p.p99, ITLMS: p.itl, ITLP99MS: p.itl99,
 		}
 		if p.ok < sweep.P99Requests {
-			r.TTFTP99MS = 0
+			r.TTFTP99MS, r.ITLP99MS = 0, 0
 			few, fewest = few+1, min(fewest, p.ok)
 		}
 		c.Runs = append(c.Runs, r)

@@ -107,8 +107,17 @@ func encode(w io.Writer, v any) error {
 func CurveCSV(w io.Writer, c Curve) error {
 	cw := csv.NewWriter(w)
 	rows := [][]string{{"concurrency_per_gpu", "output_tok_per_s_per_gpu", "ttft_p50_ms", "ttft_p99_ms", "itl_ms"}}
+	// Scripts know the header: a column is added only for what was asked for.
+	itl := c.Objective != nil && c.Objective.SLO.Objective.ITLMS > 0
+	if itl {
+		rows[0] = append(rows[0], "itl_p99_ms")
+	}
 	for _, r := range c.Runs {
-		rows = append(rows, []string{strconv.Itoa(r.ConcurrencyPerGPU), cell(r.TokPerSecPerGPU), cell(r.TTFTP50MS), cell(r.TTFTP99MS), cell(r.ITLMS)})
+		row := []string{strconv.Itoa(r.ConcurrencyPerGPU), cell(r.TokPerSecPerGPU), cell(r.TTFTP50MS), cell(r.TTFTP99MS), cell(r.ITLMS)}
+		if itl {
+			row = append(row, cell(r.ITLP99MS))
+		}
+		rows = append(rows, row)
 	}
 	return cw.WriteAll(rows)
 }
