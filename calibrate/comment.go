@@ -148,6 +148,12 @@ func (j *judgement) kneeLine(p Proposal) string {
 	if p.Point.Bound != "" {
 		s += fmt.Sprintf("; active bound %s", printable(p.Point.Bound))
 	}
+	if o := j.curve.Plan.Objective; o.TTFTMS > 0 {
+		s += fmt.Sprintf("; objective TTFT p99 <= %s ms", num(o.TTFTMS))
+	}
+	if o := j.curve.Plan.Objective; o.ITLMS > 0 {
+		s += fmt.Sprintf("; objective ITL p99 <= %s ms", num(o.ITLMS))
+	}
 	return s + "."
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -41,6 +42,9 @@ func TestCommentVariants(t *testing.T) {
 		{"simulated, not allowed", func(f *fixture) { f.policy.AllowSimulated = false }, []string{"PROVISIONAL, SIMULATED target", "Unmet: C6, C7, C11"}},
 		{"lower bound", func(f *fixture) { f.fit.Status, f.fit.Knee, f.point.Basis = knee.NotSaturated, 0, "lower_bound" },
 			[]string{"NOT_SATURATED, SIMULATED target, waived C6, C7, C11", "LOWER BOUND", "above 128 per GPU"}},
+		{"within an objective", func(f *fixture) {
+			f.point.Bound, f.curve.Plan.Objective = "objective", loadgen.Objective{TTFTMS: 400, ITLMS: 15.5}
+		}, []string{"active bound objective; objective TTFT p99 <= 400 ms; objective ITL p99 <= 15.5 ms."}},
 		{"proved", func(f *fixture) { f.point.Basis = "proved" }, []string{"given and proved; the knee is at least 128"}},
 		{"ttft only", func(f *fixture) { f.policy.TTFTOnly = true }, []string{"No throughput floor", "would be 18000", "throughput is not gated"}},
 		{"regression", func(f *fixture) { f.policy.Profile = Regression }, []string{"regression profile: min(0.95", "The portable profile would be 18000"}},
