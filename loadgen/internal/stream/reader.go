@@ -21,6 +21,9 @@ const (
 // ErrTooLong reports a line or an event above MaxLine.
 var ErrTooLong = errors.New("a line of the event stream is longer than 16 MiB")
 
+// ErrMore says that what was fed to a Reader holds no further whole event.
+var ErrMore = errors.New("the event stream goes on")
+
 // Event is one block of a stream. Its slices are valid until the next call of
 // Next.
 type Event struct {
@@ -35,23 +38,25 @@ type Event struct {
 }
 
 // Reader cuts a byte stream into events. When Next returns, the event was
-// completed by the most recent Read of the source: a caller that stamps reads
-// so knows when each event arrived.
+// completed by the most recent Read of the source, or by the last Feed: a
+// caller that stamps those so knows when each event arrived.
 type Reader struct {
-	src     io.Reader
+	src     io.Reader // nil: the bytes are fed
 	buf     []byte
 	r, w    int // buf[r:w] is unread
 	seen    int // bytes of buf[r:w] known to hold no line end
 	skipLF  bool
 	begun   bool
 	err     error
+	given   bool // the block in progress was returned
 	data    []byte
 	hasData bool
 	named   bool
 	comment []byte
 }
 
-// Reset makes r read src from its beginning; the buffers are kept.
+// Reset makes r read src from its beginning; the buffers are kept. Without a
+// source r takes what is fed to it.
 func (r *Reader) Reset(src io.Reader) {
 	buf, data := r.buf, r.data
 	if cap(buf) > keepBuffer || buf == nil {
@@ -63,19 +68,40 @@ func (r *Reader) Reset(src io.Reader) {
 	*r = Reader{src: src, buf: buf, data: data[:0], comment: r.comment[:0]}
 }
 
+// Feed appends bytes; Next then returns the events that they complete, and
+// ErrMore.
+func (r *Reader) Feed(b []byte) {
+	for len(b) > 0 && r.room() {
+		n := copy(r.buf[r.w:], b)
+		r.w += n
+		b = b[n:]
+	}
+}
+
+// End says that nothing more will be fed, and why.
+func (r *Reader) End(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
 // Next returns the next event, or the error that ended the source.
 func (r *Reader) Next() (Event, error) {
-	r.data, r.hasData, r.named, r.comment = r.data[:0], false, false, r.comment[:0]
+	if r.given {
+		r.given, r.data, r.hasData, r.named, r.comment = false, r.data[:0], false, false, r.comment[:0]
+	}
 	for {
 		line, err := r.line()
 		if err != nil {
-			if err != ErrTooLong && (r.hasData || r.named) {
+			if err != ErrTooLong && err != ErrMore && (r.hasData || r.named) {
+				r.given = true
 				return Event{Data: r.data, Error: r.named, Comment: r.comment, AtEnd: true}, nil
 			}
 			return Event{}, err
 		}
 		if len(line) == 0 {
 			if r.hasData || r.named {
+				r.given = true
 				return Event{Data: r.data, Error: r.named, Comment: r.comment}, nil
 			}
 			r.comment = r.comment[:0]
@@ -86,6 +112,7 @@ func (r *Reader) Next() (Event, error) {
 			continue
 		}
 		if !r.hasData && r.blankFollows() {
+			r.given = true
 			return Event{Data: value, Error: r.named, Comment: r.comment}, nil
 		}
 		if r.hasData {
@@ -158,7 +185,10 @@ func (r *Reader) line() ([]byte, error) {
 			return r.first(rest[:end]), nil
 		}
 		r.seen = len(rest)
-		if r.err == nil {
+		switch {
+		case r.err == nil && r.src == nil:
+			return nil, ErrMore
+		case r.err == nil:
 			r.fill()
 			continue
 		}
@@ -200,8 +230,8 @@ func (r *Reader) first(line []byte) []byte {
 	return line
 }
 
-// fill reads once from the source into the buffer, which it makes room in.
-func (r *Reader) fill() {
+// room makes some in the buffer, unless that is at its limit.
+func (r *Reader) room() bool {
 	if r.r > 0 && (r.r == r.w || r.w == len(r.buf)) {
 		r.w = copy(r.buf, r.buf[r.r:r.w])
 		r.r = 0
@@ -209,11 +239,19 @@ func (r *Reader) fill() {
 	if r.w == len(r.buf) {
 		if len(r.buf) > MaxLine {
 			r.err = ErrTooLong
-			return
+			return false
 		}
 		bigger := make([]byte, 2*len(r.buf))
 		copy(bigger, r.buf)
 		r.buf = bigger
+	}
+	return true
+}
+
+// fill reads once from the source into the buffer.
+func (r *Reader) fill() {
+	if !r.room() {
+		return
 	}
 	for range 100 {
 		n, err := r.src.Read(r.buf[r.w:])

@@ -26,20 +26,54 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// show renders the events of a source in one line each.
+// recorder keeps what each Read gave.
+type recorder struct {
+	src   io.Reader
+	reads []string
+}
+
+func (r *recorder) Read(b []byte) (int, error) {
+	n, err := r.src.Read(b)
+	r.reads = append(r.reads, string(b[:n]))
+	return n, err
+}
+
+// show renders the events of a source in one line each. Fed with the same
+// pieces, a Reader must give the same.
 func show(src io.Reader) string {
 	var r Reader
-	r.Reset(src)
-	var out strings.Builder
+	rec := &recorder{src: src}
+	r.Reset(rec)
+	var pulled strings.Builder
+	err := render(&pulled, &r)
+	fmt.Fprintf(&pulled, "%v", err)
+
+	var fed strings.Builder
+	r.Reset(nil)
+	for _, piece := range rec.reads {
+		r.Feed([]byte(piece))
+		if err := render(&fed, &r); err != ErrMore {
+			return fmt.Sprintf("fed: %v", err)
+		}
+	}
+	r.End(err)
+	fmt.Fprintf(&fed, "%v", render(&fed, &r))
+	if fed.String() != pulled.String() {
+		return "fed: " + fed.String()
+	}
+	return pulled.String()
+}
+
+// render writes events until there is an error.
+func render(out *strings.Builder, r *Reader) error {
 	for {
 		ev, err := r.Next()
 		if err != nil {
-			fmt.Fprintf(&out, "%v", err)
-			return out.String()
+			return err
 		}
-		fmt.Fprintf(&out, "%q", ev.Data)
+		fmt.Fprintf(out, "%q", ev.Data)
 		if ev.Error {
-			fmt.Fprintf(&out, " error(%s)", ev.Comment)
+			fmt.Fprintf(out, " error(%s)", ev.Comment)
 		}
 		if ev.AtEnd {
 			out.WriteString(" end")
@@ -136,6 +170,18 @@ func TestReaderIsBounded(t *testing.T) {
 		}
 		if cap(r.buf) > 2*MaxLine+startBuffer || cap(r.data) > 2*MaxLine {
 			t.Errorf("%s without end took %d and %d bytes", name, cap(r.buf), cap(r.data))
+		}
+		r.Reset(nil)
+		var err error
+		for piece := make([]byte, 4<<10); err == nil; {
+			n, _ := src.Read(piece) // it has no end
+			r.Feed(piece[:n])
+			if _, err = r.Next(); err == ErrMore {
+				err = nil
+			}
+		}
+		if !errors.Is(err, ErrTooLong) || cap(r.buf) > 2*MaxLine+startBuffer || cap(r.data) > 2*MaxLine {
+			t.Errorf("%s without end, fed: %v, %d and %d bytes", name, err, cap(r.buf), cap(r.data))
 		}
 		if r.Reset(strings.NewReader("")); cap(r.buf) > keepBuffer || cap(r.data) > keepBuffer {
 			t.Errorf("%s: a Reset kept %d and %d bytes", name, cap(r.buf), cap(r.data))
