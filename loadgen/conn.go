@@ -106,6 +106,19 @@ func (c *stampConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// pump reads until take has enough; see pumped.
+func (c *stampConn) pump(in []byte, take func([]byte) bool) error {
+	for {
+		n, err := c.Read(in)
+		if n > 0 && take(in[:n]) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 func (c *stampConn) Write(p []byte) (int, error) {
 	c.wrote.CompareAndSwap(0, c.clock.now())
 	return c.Conn.Write(p)

@@ -39,6 +39,9 @@ type kernelConn struct {
 	errno    syscall.Errno
 	readFunc func(fd uintptr) bool
 	ackFunc  func(fd uintptr)
+	pumpFunc func(fd uintptr) bool
+	in       []byte            // of the pump
+	taker    func([]byte) bool // of the pump
 	// toArm is written by the goroutine that sends and read by the one that
 	// reads.
 	toArm atomic.Int32
@@ -58,6 +61,8 @@ func newConn(c net.Conn, run *clock, stats *netStats) net.Conn {
 		err = raw.Control(func(fd uintptr) {
 			stampErr = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, 1)
 			ackErr = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_QUICKACK, 1)
+			// Without it (before Linux 4.18) a pump reads once more a chunk.
+			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpInq, 1)
 		})
 	}
 	if err != nil || stampErr != nil || ackErr != nil {
@@ -65,7 +70,7 @@ func newConn(c net.Conn, run *clock, stats *netStats) net.Conn {
 	}
 	stats.armed.Add(1)
 	// Closures of the connection: none is made a read.
-	k.raw, k.readFunc, k.ackFunc = raw, k.receive, armQuickACK
+	k.raw, k.readFunc, k.ackFunc, k.pumpFunc = raw, k.receive, armQuickACK, k.receiveAll
 	return k
 }
 
@@ -119,18 +124,29 @@ func (k *kernelConn) Read(p []byte) (int, error) {
 	return k.n, nil
 }
 
-// kernelTime is the receive time in the control message, or 0.
+// kernelTime is the receive time in the control messages, or 0.
 func (k *kernelConn) kernelTime() int64 {
+	data := k.told(syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, unsafe.Sizeof(syscall.Timespec{}))
+	if data == nil {
+		return 0
+	}
+	return (*syscall.Timespec)(data).Nano()
+}
+
+// told finds a control message of the last read, or nil.
+func (k *kernelConn) told(level, kind int32, size uintptr) unsafe.Pointer {
 	const header = syscall.SizeofCmsghdr
-	if k.msg.Controllen < uint64(header+unsafe.Sizeof(syscall.Timespec{})) {
-		return 0
+	for at, end := uintptr(0), uintptr(k.msg.Controllen); at+header <= end; {
+		h := (*syscall.Cmsghdr)(unsafe.Add(unsafe.Pointer(&k.control), at))
+		if h.Len < header || at+uintptr(h.Len) > end {
+			break
+		}
+		if h.Level == level && h.Type == kind && uintptr(h.Len) >= header+size {
+			return unsafe.Add(unsafe.Pointer(&k.control), at+header)
+		}
+		at += (uintptr(h.Len) + 7) &^ 7
 	}
-	h := (*syscall.Cmsghdr)(unsafe.Pointer(&k.control))
-	if h.Level != syscall.SOL_SOCKET || h.Type != syscall.SO_TIMESTAMPNS {
-		return 0
-	}
-	ts := (*syscall.Timespec)(unsafe.Add(unsafe.Pointer(&k.control), header))
-	return ts.Nano()
+	return nil
 }
 
 func (k *kernelConn) Write(p []byte) (int, error) {

@@ -29,7 +29,12 @@ type deadlines struct {
 	ended  bool
 	timer  *time.Timer
 	cancel context.CancelCauseFunc
+	silent func() // see whenSilent; may be nil
+	last   int64  // what heard was when it was last looked at
 }
+
+// silenceCheck is how often silence is looked for.
+const silenceCheck = time.Second
 
 // begin starts the deadlines of one request; end must follow.
 func (l Limits) begin(ctx context.Context, run *clock) (context.Context, *deadlines) {
@@ -64,11 +69,34 @@ func (d *deadlines) fire() {
 		return
 	}
 	at, why := d.next()
-	if wait := at - d.clock.now(); wait > 0 {
-		d.timer.Reset(time.Duration(wait))
+	if at-d.clock.now() <= 0 {
+		d.cancel(why)
 		return
 	}
-	d.cancel(why)
+	if heard := d.heard.Load(); d.silent != nil && heard == d.last {
+		d.silent()
+	} else {
+		d.last = heard
+	}
+	d.set()
+}
+
+// set sets the timer for what is due next.
+func (d *deadlines) set() {
+	at, _ := d.next()
+	wait := time.Duration(at - d.clock.now())
+	if d.silent != nil {
+		wait = min(wait, silenceCheck)
+	}
+	d.timer.Reset(wait)
+}
+
+// whenSilent has a function called about once a second while nothing arrives.
+func (d *deadlines) whenSilent(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.silent, d.last = f, d.heard.Load()
+	d.set()
 }
 
 // firstToken says that the first token has come: silence counts from here on.
@@ -79,8 +107,7 @@ func (d *deadlines) firstToken() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.token = true
-	at, _ := d.next()
-	d.timer.Reset(time.Duration(at - d.clock.now()))
+	d.set()
 }
 
 // giveUp ends the request without a reason of its own.

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"io"
 	"math"
-	"mime"
 	"net/http"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 
+	"github.com/perfsweep/perfsweep/loadgen/internal/http1"
 	"github.com/perfsweep/perfsweep/loadgen/internal/stream"
 )
 
@@ -65,7 +65,8 @@ type exchange struct {
 	*client
 	transport http.RoundTripper
 	ctx       context.Context // carries the connection trace
-	goOpenAI  *crossCheck     // carries the requests instead; nil with the native transport
+	wire      *wire           // carries the requests instead of transport; may be nil
+	goOpenAI  *crossCheck     // so does this; nil with the native transport
 
 	reader  stream.Reader
 	script  transcript
@@ -80,6 +81,7 @@ type exchange struct {
 	rested  int64         // end of the last answer if it was good; 0 if a pause was due
 	heard   *atomic.Int64 // when set, told of the last token's arrival
 	limit   *deadlines    // of the request in flight
+	tail    *time.Timer   // bounds the end of the answer; nil until it is due
 	// farewell says that the connection was to end with the last answer: its
 	// head said so, or this side gave up on it.
 	farewell bool
@@ -115,10 +117,17 @@ func (e *exchange) do(body []byte) reply {
 	e.rested = 0
 
 	var r reply
-	if e.goOpenAI != nil {
+	switch {
+	case e.goOpenAI != nil:
 		r.outcome, r.text = e.goOpenAI.post(ctx, body)
-	} else {
+	case e.wire != nil:
+		r.outcome, r.text = e.wire.post(ctx, body)
+	default:
 		r.outcome, r.text = e.post(ctx, body)
+	}
+	if e.tail != nil {
+		e.tail.Stop()
+		e.tail = nil
 	}
 	r.text = cleanText(r.text, e.secrets...)
 	r.marks = e.marks
@@ -142,7 +151,7 @@ func (e *exchange) do(body []byte) reply {
 	return r
 }
 
-// post sends a body over the native transport and reads the answer.
+// post sends a body through net/http and reads the answer.
 func (e *exchange) post(ctx context.Context, body []byte) (Outcome, string) {
 	req := e.template.WithContext(ctx)
 	req.ContentLength = int64(len(body))
@@ -159,7 +168,11 @@ func (e *exchange) post(ctx context.Context, body []byte) (Outcome, string) {
 	}
 	e.arrived() // the head
 	e.marks.headers = e.at
-	outcome, text := e.answer(ctx, resp)
+	e.body, e.budget = resp.Body, math.MaxInt64
+	outcome, text := e.answer(ctx, http1.Head{
+		Status: resp.StatusCode, Line: resp.Status, ContentType: resp.Header.Get("Content-Type"),
+		ContentEncoding: resp.Header.Get("Content-Encoding"), RetryAfter: resp.Header.Get("Retry-After"),
+	})
 	e.farewell = resp.Close || ctx.Err() != nil
 	return outcome, text
 }
@@ -203,77 +216,56 @@ func (e *exchange) arrived() {
 // consume reads the stream to the end of its body.
 func (e *exchange) consume() error {
 	e.reader.Reset(e)
-	var tail *time.Timer
+	return e.events()
+}
+
+// events takes the events that there are until an error.
+func (e *exchange) events() error {
 	for {
 		ev, err := e.reader.Next()
 		if err != nil {
-			if tail != nil {
-				tail.Stop()
-			}
 			return err
 		}
-		if e.fresh {
-			e.fresh = false
-			e.eventReads++
-			if e.stamped {
-				e.stampedReads++
-			}
-		}
-		if !e.script.over() {
-			e.marks.end = e.at
-		}
-		// An error may be followed by usage, which counts in the totals.
-		before := len(e.script.times)
-		e.script.event(ev, e.at)
-		if before == 0 && len(e.script.times) > 0 {
-			e.limit.firstToken()
-		}
-		if n := len(e.script.times); e.heard != nil && n > 0 {
-			e.heard.Store(e.script.times[n-1])
-		}
-		if tail == nil && e.script.over() {
-			e.budget = tailBytes
-			tail = time.AfterFunc(tailTime, e.limit.giveUp)
-		}
+		e.event(ev)
 	}
 }
 
-// answer judges a response and reads it.
-func (e *exchange) answer(ctx context.Context, resp *http.Response) (Outcome, string) {
-	e.body, e.budget = resp.Body, math.MaxInt64
-	media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	coding := resp.Header.Get("Content-Encoding")
-	if resp.StatusCode == http.StatusOK && media == "text/event-stream" && (coding == "" || coding == "identity") {
-		o, text := e.script.end(e.consume())
-		if o == Truncated {
-			return byCause(ctx, o, text)
+// event takes one, which the last read completed.
+func (e *exchange) event(ev stream.Event) {
+	if e.fresh {
+		e.fresh = false
+		e.eventReads++
+		if e.stamped {
+			e.stampedReads++
 		}
-		return o, text
 	}
-	stop := time.AfterFunc(tailTime, e.limit.giveUp)
-	defer stop.Stop()
+	if !e.script.over() {
+		e.marks.end = e.at
+	}
+	// An error may be followed by usage, which counts in the totals.
+	before := len(e.script.times)
+	e.script.event(ev, e.at)
+	if before == 0 && len(e.script.times) > 0 {
+		e.limit.firstToken()
+	}
+	if n := len(e.script.times); e.heard != nil && n > 0 {
+		e.heard.Store(e.script.times[n-1])
+	}
+	if e.tail == nil && e.script.over() {
+		e.budget = tailBytes
+		e.endSoon()
+	}
+}
+
+// endSoon gives the server some time to end its answer.
+func (e *exchange) endSoon() { e.tail = time.AfterFunc(tailTime, e.limit.giveUp) }
+
+// answer reads what follows a head and judges it.
+func (e *exchange) answer(ctx context.Context, h http1.Head) (Outcome, string) {
+	if isStream(h) {
+		return e.streamed(ctx, e.consume())
+	}
+	e.endSoon()
 	whole, _ := io.ReadAll(io.LimitReader(e, maxBody)) // what came is enough to quote
-	words := string(whole)
-	chunk, err := stream.Decode(whole)
-	if err == nil {
-		if chunk.Kind&stream.Usage != 0 {
-			e.script.usage = chunk.Usage
-		}
-		if chunk.Failed() {
-			words = chunk.ErrText
-		}
-	}
-	switch {
-	case resp.StatusCode == http.StatusOK && chunk.Failed():
-		return InBand, words
-	case resp.StatusCode == http.StatusOK && coding != "" && coding != "identity":
-		return Protocol, "the answer is compressed (" + coding + ") though that was refused"
-	case resp.StatusCode == http.StatusOK:
-		return Protocol, "status 200, but the answer is of type \"" + media + "\" instead of an event stream: " + words
-	}
-	if wait := resp.Header.Get("Retry-After"); wait != "" {
-		words = "Retry-After " + wait + ": " + words
-	}
-	text := "status " + resp.Status + ": " + words
-	return statusOutcome(resp.StatusCode), text
+	return e.refused(h, whole)
 }

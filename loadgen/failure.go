@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/loadgen/internal/http1"
 )
 
 var errDrainTimeout = errors.New("the drain timeout passed with the request in flight")
@@ -26,7 +28,8 @@ func byCause(ctx context.Context, o Outcome, text string) (Outcome, string) {
 // sendFailure classifies a request that got no answer.
 func sendFailure(err error) (Outcome, string) {
 	var protocol textproto.ProtocolError
-	if errors.As(err, &protocol) || strings.Contains(err.Error(), "malformed") {
+	var malformed *http1.Error
+	if errors.As(err, &protocol) || errors.As(err, &malformed) || strings.Contains(err.Error(), "malformed") {
 		return Protocol, "the answer is not HTTP: " + err.Error()
 	}
 	var op *net.OpError

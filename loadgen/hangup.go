@@ -11,7 +11,12 @@ const hangUpWait = 50 * time.Millisecond
 // close races with the next request on that connection, which is lost if it is
 // written first, so such a connection must not be used again.
 func (e *exchange) hangsUp(within time.Duration) bool {
-	if e.conn == nil || e.farewell {
+	switch {
+	case e.farewell:
+		return false
+	case e.wire != nil:
+		return e.wire.closedBy(within)
+	case e.conn == nil:
 		return false
 	}
 	wait := time.NewTimer(within)

@@ -102,7 +102,9 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	if err != nil {
 		return p, err
 	}
-	probe := &prober{p: &p, w: w, e: newExchange(ctx, client, transport), cfg: &cfg, wait: wait}
+	e, hangUp := link.exchange(ctx, client, &netStats{}, preflightConnectTimeout)
+	defer hangUp()
+	probe := &prober{p: &p, w: w, e: e, cfg: &cfg, wait: wait}
 	if err := probe.warm(); err != nil {
 		return p, err
 	}

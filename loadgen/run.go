@@ -93,9 +93,8 @@ func (c *campaign) hold(ctx, requests context.Context) {
 func (c *campaign) stream(ctx, requests context.Context, i int) {
 	n := c.cfg.Concurrency
 	s := c.shards[i%len(c.shards)]
-	transport := newTransport(c.link, c.clock, c.net, loadConnectTimeout)
-	defer transport.CloseIdleConnections()
-	e := newExchange(requests, c.client, transport)
+	e, hangUp := c.link.exchange(requests, c.client, c.net, loadConnectTimeout)
+	defer hangUp()
 	perStream := c.cfg.Limits.MinRequests/int64(n) + 8
 	samples := make([]sample, 0, min(perStream, 64))
 	defer func() { c.samples[i] = samples }()

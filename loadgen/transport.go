@@ -1,9 +1,11 @@
 package loadgen
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -51,20 +53,51 @@ func newTransport(l *link, run *clock, stats *netStats, connectTimeout time.Dura
 		ReadBufferSize:         connBuffer,
 		WriteBufferSize:        connBuffer,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
-			ctx, cancel := context.WithTimeout(ctx, connectTimeout)
-			defer cancel()
-			c, from, end, err := stats.dialTimed(run, func() (net.Conn, error) { return l.dial(ctx, network, addr) })
-			switch {
-			case err != nil:
-				return nil, err
-			case l.raw:
-				c = &stampConn{Conn: c, clock: run, stats: stats}
-			default:
-				c = newConn(c, run, stats)
-			}
-			s := stamped(c)
-			s.dialFrom, s.dialEnd, s.gone = from, end, make(chan struct{})
-			return c, nil
+			return l.connect(ctx, network, addr, run, stats, connectTimeout)
 		},
 	}
+}
+
+// connect dials, and makes a connection that stamps what it reads.
+func (l *link) connect(ctx context.Context, network, addr string, run *clock, stats *netStats, timeout time.Duration) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	c, from, end, err := stats.dialTimed(run, func() (net.Conn, error) { return l.dial(ctx, network, addr) })
+	switch {
+	case err != nil:
+		return nil, err
+	case l.raw:
+		c = &stampConn{Conn: c, clock: run, stats: stats}
+	default:
+		c = newConn(c, run, stats)
+	}
+	s := stamped(c)
+	s.dialFrom, s.dialEnd, s.gone = from, end, make(chan struct{})
+	return c, nil
+}
+
+// exchange makes what carries the requests of one stream, and what closes its
+// connection in the end: our own HTTP/1.1 where it can, else net/http.
+func (l *link) exchange(ctx context.Context, c *client, stats *netStats, timeout time.Duration) (e *exchange, hangUp func()) {
+	if addr, ok := l.plain(c); ok {
+		e = newExchange(ctx, c, nil)
+		e.wire = newWire(e, func(ctx context.Context) (net.Conn, error) {
+			return l.connect(ctx, "tcp", addr, c.clock, stats, timeout)
+		}, l.once)
+		return e, e.wire.hangUp
+	}
+	t := newTransport(l, c.clock, stats, timeout)
+	return newExchange(ctx, c, t), t.CloseIdleConnections
+}
+
+// plain is the address of a target that our own HTTP/1.1 can reach. Names that
+// net/http rewrites on their way are left to it.
+func (l *link) plain(c *client) (addr string, ok bool) {
+	u := c.template.URL
+	own := wireConns || l.raw
+	if !own || u.Scheme != "http" || l.proxy != nil || !l.protocols.HTTP1() || c.openAI != nil ||
+		strings.ContainsFunc(u.Host+c.template.Host, func(r rune) bool { return r == '%' || r > '~' }) {
+		return "", false
+	}
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")), true
 }
