@@ -84,11 +84,10 @@ const (
 // on either side: between two levels nothing but the order is known. Equal runs
 // in any order give an equal answer to the last bit.
 func FindSLO(o loadgen.Objective, runs []LatencyRun) SLO {
-	s := SLO{Objective: o, State: SLOInsufficient}
 	if err := o.Validate(); err != nil || o.IsZero() {
-		s.Reason = "no objective was given"
-		return s
+		return SLO{State: SLOInsufficient, Reason: "no objective was given"}
 	}
+	s := SLO{Objective: o, State: SLOInsufficient}
 	limits := limitsOf(o)
 	levels := sloLevels(runs)
 	for _, m := range limits {

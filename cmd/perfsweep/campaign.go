@@ -282,7 +282,7 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 			return
 		}
 		est := e.Run.Result.Estimate()
-		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, cachedShare(e.Run.Result))
+		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, goodShare(e.Run.Result)+cachedShare(e.Run.Result))
 		for _, v := range e.Run.Violations {
 			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
 		}

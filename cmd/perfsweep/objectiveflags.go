@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/pflag"
@@ -59,6 +60,14 @@ func measuredObjective(runs []sweep.Run) loadgen.Objective {
 		}
 	}
 	return loadgen.Objective{}
+}
+
+// goodShare is a run's part within the objective, for its line of talk.
+func goodShare(r loadgen.Result) string {
+	if r.Goodput == nil {
+		return ""
+	}
+	return fmt.Sprintf(", ITL p99 %.1f ms, %.1f %% of requests within the objective", r.Estimate().ITLP99MS, 100*r.Goodput.Share)
 }
 
 // objectiveOf is what a curve says of an objective, nil where there is none.
