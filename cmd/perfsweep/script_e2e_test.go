@@ -49,6 +49,7 @@ func scriptJournals(t *testing.T) string {
 			writeJournal(t, filepath.Join(dir, "named.jsonl"), named)
 		}
 	}
+	windowJournals(t, dir)
 	return dir
 }
 
