@@ -20,51 +20,6 @@ type judgement struct {
 	inseparable string
 }
 
-// rule is one row of the table of outcomes: why says that it applies, or "".
-type rule struct {
-	outcome Outcome
-	why     func(*judgement) string
-}
-
-// outcomes is the table, in order of precedence: the first row that applies
-// decides. Bad data beats everything; a sick environment beats what its curve
-// seems to say; the status of the curve beats the gates at the point.
-func outcomes() []rule {
-	return []rule{
-		{OutcomeInvalid, (*judgement).unusable},
-		{OutcomeUnstable, (*judgement).stalls},
-		{OutcomeInvalid, status(knee.Insufficient)},
-		{OutcomeAmbiguous, status(knee.Ambiguous)},
-		{OutcomeSaturatedAtMin, status(knee.SaturatedAtMin)},
-		{OutcomeNotSaturated, status(knee.NotSaturated)},
-		{OutcomeDegraded, (*judgement).noPoint},
-		{OutcomeInvalid, (*judgement).invalidAttempts},
-		{OutcomeProvisional, (*judgement).unconfirmed},
-		{OutcomeUnstable, unmet("C1", "C2", "C3", "C8")},
-		{OutcomeUnstable, (*judgement).windowsApart},
-		{OutcomeDegraded, unmet("C4", "C5", "C9")},
-		{OutcomeDegraded, (*judgement).slowerThanAnchor},
-		{OutcomeProvisional, (*judgement).missingData},
-		{OutcomeDegraded, func(j *judgement) string { return j.inseparable }},
-		{OutcomeProvisional, (*judgement).crossCheck},
-		{OutcomeProvisional, (*judgement).simulatedRefused},
-		{OutcomeProvisional, (*judgement).lookOnly},
-		{OutcomeProvisional, unmet("C7", "C6", "C11")},
-		{OutcomeSimulated, (*judgement).simulated},
-		{OutcomeOK, func(*judgement) string { return "every gate is met" }},
-	}
-}
-
-// decide returns the outcome and what decided it.
-func (j *judgement) decide() (Outcome, string) {
-	for _, r := range outcomes() {
-		if why := r.why(j); why != "" {
-			return r.outcome, why
-		}
-	}
-	return OutcomeInvalid, "no rule applies"
-}
-
 // unusable: nothing that was measured bears on this overlay.
 func (j *judgement) unusable() string {
 	f := j.curve.Fingerprint

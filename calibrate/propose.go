@@ -31,11 +31,12 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	if why, ok := separable(e.ceilingMS, e.policy.SLOMaxTTFTMS, fit, e.op()); !ok {
 		j.inseparable = why
 	}
-	outcome, why := j.decide()
+	steps := j.decide()
+	outcome, why := steps[len(steps)-1].Outcome, steps[len(steps)-1].Why
 	invalid, _ := invalidRuns(c)
 	out := Proposal{
 		Outcome: outcome, Gates: j.gates, Form: form, Profile: e.policy.Profile, Limits: e.limits, CeilingMS: e.ceilingMS,
-		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor,
+		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Steps: steps, RunGates: runGates(c),
 		TokPerSecPerGPU: sweep.Median(e.attempts.throughputs()), TTFTP99MS: sweep.Median(e.attempts.p99s()),
 		Attempts: e.attempts.total, ValidAttempts: len(e.attempts.valid), StalledAttempts: e.attempts.stalled,
 		InvalidRuns: invalid, FingerprintHash: FingerprintHash(c.Fingerprint), Err: formErr, Fit: fit,
@@ -106,7 +107,7 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 	if j.policy.AllowSimulated && !j.curve.Fingerprint.Simulated {
 		add("--allow-simulated has no effect on a real target")
 	}
-	add("V1 (worker counts) and V7 (shares of the workers) were not observed; V9 holds because a journal has one fingerprint")
+	add(unobserved(j.curve))
 	return out
 }
 

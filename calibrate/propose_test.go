@@ -110,7 +110,8 @@ func TestOutcomeOK(t *testing.T) {
 		j.gates[i].State = Met
 	}
 	g, _ := e.gate(f.current)
-	if o, why := j.decide(); o != OutcomeOK || !j.mayWrite(o, g) {
+	steps := j.decide()
+	if o, why := steps[len(steps)-1].Outcome, steps[len(steps)-1].Why; o != OutcomeOK || !j.mayWrite(o, g) {
 		t.Errorf("%s: %s", o, why)
 	}
 	for i := range j.gates {
@@ -137,7 +138,7 @@ func TestInvalidRunsAreCounted(t *testing.T) {
 	if !p.Writable || p.InvalidRuns != 2 || p.StalledAttempts != 1 {
 		t.Fatalf("%s, %d invalid, %d stalled", p.Outcome, p.InvalidRuns, p.StalledAttempts)
 	}
-	for _, want := range []string{"2 of 12 runs are INVALID and were not used (V2: 1, V4: 1, V6: 1)", "1 of 6 attempts at 128 per GPU stalled", "V1 (worker counts) and V7"} {
+	for _, want := range []string{"2 of 12 runs are INVALID and were not used (V2: 1, V4: 1, V6: 1)", "1 of 6 attempts at 128 per GPU stalled", "not observed: V1 (every worker and frontend is ready, before and after), V7 (workers share the load)"} {
 		if !slices.ContainsFunc(p.Reasons, func(r string) bool { return strings.Contains(r, want) }) {
 			t.Errorf("no reason says %q: %q", want, p.Reasons)
 		}

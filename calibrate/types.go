@@ -65,11 +65,13 @@ const (
 // GateState is the state of one C gate.
 type GateState string
 
-// A waived gate is named in the comment and in the reasons.
+// A waived gate is named in the comment and in the reasons. A run gate that
+// nothing observed is neither met nor unmet.
 const (
-	Met    GateState = "met"
-	Unmet  GateState = "unmet"
-	Waived GateState = "waived"
+	Met        GateState = "met"
+	Unmet      GateState = "unmet"
+	Waived     GateState = "waived"
+	Unobserved GateState = "not observed"
 )
 
 // GateResult is one C gate with what was seen.
@@ -91,6 +93,11 @@ type Proposal struct {
 	// gates, waived gates, invalid runs, and what could not be observed.
 	Reasons []string     `json:"reasons"`
 	Gates   []GateResult `json:"gates"`
+	// RunGates sums up V1 to V9 over the campaign's runs: one that fails any of
+	// them was not used.
+	RunGates []GateResult `json:"run_gates"`
+	// Steps are the questions that led to the outcome, the last one decided.
+	Steps []Step `json:"steps"`
 	// Gate is what would be written, empty when there is none. It is complete
 	// even where Writable is false, so that a caller can show it.
 	Gate        recipes.Gate         `json:"gate"`

@@ -10,6 +10,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -24,6 +25,7 @@ type calibrateFlags struct {
 	allowSim bool
 	recipes  string
 	anchor   anchorFlags
+	explain  bool
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -52,7 +54,11 @@ An environment that varies over hours looks steady for one. Run again with the
 same flags and --window 2, half an hour later (--window-gap 30m waits) or with
 --deployment on another deployment: the point of the first window is confirmed
 by 3 more attempts, all runs are judged together, and the floor knows what the
-deployments differ by.`,
+deployments differ by.
+
+--explain prints the whole decision: each run gate and each gate with what was
+seen, wanted and is to be done, the fit, and every question up to the one that
+decided; -o json has the same under "explain".`,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -76,6 +82,7 @@ deployments differ by.`,
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
 	f.anchor.bind(fl)
+	fl.BoolVar(&f.explain, "explain", false, "also print the whole decision, gate by gate, and why this knee")
 	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
 	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node; needed by --floor-form absolute")
@@ -117,6 +124,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	policy, err := f.policy(slo)
 	if err != nil {
 		return err
+	}
+	if f.explain && a.output == "csv" {
+		return badInputf("--explain has no CSV form; use -o text or -o json")
 	}
 	cam.windows.want = policy.Profile.WindowGap()
 	ov, err := openOverlay(f.overlay)
@@ -162,11 +172,14 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if p.Err != nil {
 		return badInputf("%s: %w", f.overlay, p.Err)
 	}
+	if f.explain {
+		p.Fit = knee.Find(curve.Points(), knee.Options{EStar: curve.Plan.EStar, Explain: true})
+	}
 	if d.Reason != "" && !p.Writable {
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
 	return a.finishCalibrate(f, ov, report.Calibration{
-		Curve: curve, Proposal: p, Overlay: f.overlay,
+		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	})
 }

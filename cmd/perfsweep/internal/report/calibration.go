@@ -19,6 +19,8 @@ type Calibration struct {
 	Wrote    bool
 	// Objective is nil where none was given.
 	Objective *Objective
+	// Explain adds how the decision came about.
+	Explain bool
 }
 
 // CalibrationText prints the decision first, then the curve, the gates on the
@@ -39,9 +41,15 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	}
 	p.objective(c.Objective, r.Point)
 	p.invalid(c.Curve.Runs)
-	p.gates(r.Gates)
+	if !c.Explain {
+		p.gates(r.Gates)
+	}
 	p.limits(r)
 	p.sensitivity(r.Sensitivity)
+	if c.Explain {
+		p.explain(r.Fit)
+		p.whole(r)
+	}
 	if c.Diff != "" {
 		p.line("")
 		if !c.Wrote {

@@ -39,6 +39,14 @@ type calibrationDoc struct {
 	Gate              *recipes.Gate           `json:"gate,omitempty"`
 	Diff              string                  `json:"diff,omitempty"`
 	Wrote             bool                    `json:"wrote"`
+	Explain           *calibrationExplain     `json:"explain,omitempty"`
+}
+
+// calibrationExplain is how a decision came about; the gates stand beside it.
+type calibrationExplain struct {
+	RunGates []calibrate.GateResult `json:"run_gates"`
+	Steps    []calibrate.Step       `json:"steps"`
+	Knee     *knee.Reasoning        `json:"knee,omitempty"`
 }
 
 // runDoc is one run in a JSON answer; the journal holds the whole of it.
@@ -96,6 +104,9 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 	}
 	if !r.Gate.Empty() {
 		d.Gate = &r.Gate
+	}
+	if c.Explain {
+		d.Explain = &calibrationExplain{r.RunGates, r.Steps, r.Fit.Reasoning}
 	}
 	return encode(w, d)
 }

@@ -1,0 +1,103 @@
+package calibrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// runGate names a gate that every run passes, or is INVALID and not used. The
+// runs carry the observed values; this is what a reader is told of all of them.
+type runGate struct {
+	id, name, threshold, remedy string
+	// blind says why nothing in a journal shows it, "" where runs are judged.
+	blind string
+	// steady: gate runs start and drain in the open and are not asked.
+	steady bool
+}
+
+func allRunGates() []runGate {
+	return []runGate{
+		{id: "V1", name: "every worker and frontend is ready, before and after", threshold: "the expected number, exactly",
+			blind: "worker and frontend counts are not in the journal", remedy: "count them beside the run: /health of the frontend, or the pods"},
+		{id: "V2", name: "requests succeed", threshold: "at most 0.1 % errors, timeouts and cancellations", remedy: "look at the example errors of the runs"},
+		{id: "V3", name: "the load is real (Little's law)", threshold: "within 10 %", steady: true, remedy: "this tool did not hold the load: use a larger or less busy machine"},
+		{id: "V4", name: "answers have their length", threshold: "2 % around the request with ignore_eos, else around the campaign's median", remedy: "find out what changed model, template or sampling"},
+		{id: "V5", name: "throughput does not drift", threshold: "no trend of |t| 5 or more that moves it by more than 3 %", steady: true, remedy: "warm up longer, and look for a cause that grows"},
+		{id: "V6", name: "the server does not stand still", threshold: "no window below half of the median, no long silence", remedy: "look for preemption, a stuck worker or a noisy neighbour"},
+		{id: "V7", name: "workers share the load", threshold: "completed max/median at most 1.25, in flight at most 2",
+			blind: "shares of the workers are not in the journal", remedy: "compare the workers' own metrics while a run lasts"},
+		{id: "V8", name: "this tool is not the bottleneck", threshold: "CPU at most 70 %, lag p99 within 1 ms or 1 % of the TTFT limit", remedy: "use a larger or less busy machine"},
+	}
+}
+
+// runGates sums up V1 to V9 over the runs of a campaign.
+func runGates(c sweep.Curve) []GateResult {
+	var out []GateResult
+	for _, r := range allRunGates() {
+		out = append(out, r.judge(c))
+	}
+	v9 := GateResult{ID: "V9", Name: "one fingerprint", State: Met, Threshold: "equal in every run, exactly",
+		Observed: "a journal has one; what is not stated in it is not compared"}
+	return append(out, v9)
+}
+
+func (r runGate) judge(c sweep.Curve) GateResult {
+	g := GateResult{ID: r.id, Name: r.name, Threshold: r.threshold, Remedy: r.remedy}
+	failed, unjudged, asked := 0, 0, 0
+	var first string
+	for _, run := range c.Runs {
+		if r.steady && run.Step.Kind != loadgen.Steady && run.Valid() {
+			continue
+		}
+		asked++
+		if i := slices.IndexFunc(run.Violations, func(v sweep.Violation) bool { return v.Gate == r.id }); i >= 0 {
+			failed++
+			if v := run.Violations[i]; first == "" {
+				first = fmt.Sprintf("; the first, run %d: %s (limit %s)", run.Seq, printable(v.Observed), printable(v.Threshold))
+			}
+		}
+		for _, w := range run.Result.Warnings {
+			if strings.HasPrefix(w, r.id+" ") && strings.Contains(w, "not judged") {
+				unjudged++
+				break
+			}
+		}
+	}
+	switch {
+	case failed > 0:
+		g.State = Unmet
+		g.Observed = fmt.Sprintf("%d of %d runs failed it and were not used%s", failed, asked, first)
+	case r.blind != "":
+		g.State, g.Observed = Unobserved, r.blind
+	case asked == 0:
+		g.State, g.Observed = Unobserved, "no run"
+	case unjudged == asked:
+		g.State, g.Observed = Unobserved, fmt.Sprintf("not judged in any of %d runs", asked)
+	default:
+		g.State, g.Observed = Met, fmt.Sprintf("0 of %d runs failed it", asked)
+	}
+	if unjudged > 0 && g.State != Unobserved {
+		g.Observed += fmt.Sprintf("; not fully judged in %d", unjudged)
+	}
+	return result(g)
+}
+
+// unobserved is the sentence on run gates that nothing showed, whatever the
+// outcome.
+func unobserved(c sweep.Curve) string {
+	var out []string
+	for _, g := range runGates(c) {
+		if g.State == Unobserved {
+			out = append(out, fmt.Sprintf("%s (%s)", g.ID, g.Name))
+		}
+	}
+	s := "V9 holds because a journal has one fingerprint"
+	if len(out) > 0 {
+		s = "not observed: " + strings.Join(out, ", ") + "; " + s
+	}
+	return s
+}
