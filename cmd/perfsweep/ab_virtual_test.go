@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 
@@ -64,6 +65,24 @@ func abPlan(repeats int, levels ...int) sweep.Plan {
 	p := sweep.DefaultPlan(sweep.Quick)
 	p.MaxConcurrencyPerGPU, p.Levels, p.Repeats = 0, levels, repeats
 	return p
+}
+
+// abJournals measures an engine in turns with others, for the scripts.
+func abJournals(t *testing.T, dir, engine string) {
+	t.Helper()
+	for _, j := range []struct {
+		name, b string
+		plan    sweep.Plan
+	}{
+		{"ab-slow", engine + "&speed=0.8", abPlan(2, 8, 16, 32)},
+		{"ab-equal", engine + "&seed=2", abPlan(2, 8, 16, 32)},
+		{"ab-few", engine + "&speed=0.8", abPlan(1, 8, 16)},
+	} {
+		var ab *sweep.AB
+		synctest.Test(t, func(t *testing.T) { ab, _ = virtualAB(t, engine, j.b, longOSL, j.plan) })
+		writeJournal(t, filepath.Join(dir, j.name+".jsonl"), ab.A.Curve)
+		writeJournal(t, filepath.Join(dir, j.name+".jsonl.b"), ab.B.Curve)
+	}
 }
 
 // TestVirtualAB: of two engines the slower one is found by as much as it is

@@ -16,12 +16,14 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
+// scriptEngine is the small engine of the recorded journals.
+const scriptEngine = "batch-cap?chunk=32&model=Qwen/Qwen3-8B"
+
 // scriptJournals measures a small engine in virtual time and writes what the
 // scripts judge: no machine is too busy for that, so their exit codes are exact.
 func scriptJournals(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	const engine = "batch-cap?chunk=32&model=Qwen/Qwen3-8B"
 	check := sweep.DefaultPlan(sweep.Quick)
 	check.Check, check.Point = true, 32
 	within := quickPlan()
@@ -30,12 +32,12 @@ func scriptJournals(t *testing.T) string {
 		name, target string
 		plan         sweep.Plan
 	}{
-		{"calibrate", engine, quickPlan()},
-		{"objective", engine, within},
-		{"pass", engine, check},
+		{"calibrate", scriptEngine, quickPlan()},
+		{"objective", scriptEngine, within},
+		{"pass", scriptEngine, check},
 		{"other", "batch-cap?chunk=32&model=other", check},
-		{"fail", engine + "&speed=0.7", check},
-		{"stall", engine + "&stall=0.3", check},
+		{"fail", scriptEngine + "&speed=0.7", check},
+		{"stall", scriptEngine + "&stall=0.3", check},
 	} {
 		var curve sweep.Curve
 		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, longOSL, j.plan) })
@@ -50,6 +52,7 @@ func scriptJournals(t *testing.T) string {
 		}
 	}
 	windowJournals(t, dir)
+	abJournals(t, dir, scriptEngine)
 	return dir
 }
 

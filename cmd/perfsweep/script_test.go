@@ -33,6 +33,7 @@ func TestScript(t *testing.T) {
 			}
 			e.Setenv("REPO", wd+"/../..")
 			e.Setenv("JOURNALS", journals)
+			e.Setenv("ENGINE", "sim:"+scriptEngine)
 			return nil
 		},
 	})
