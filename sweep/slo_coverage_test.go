@@ -5,25 +5,46 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/perfsweep/perfsweep/loadgen"
 )
 
-// sloShape is a latency curve in closed form, TTFT p99 in milliseconds at n
-// streams a GPU.
+// sloShape is a latency curve in closed form, a p99 in milliseconds at n
+// streams a GPU: of TTFT, or of ITL with its own steady noise.
 type sloShape struct {
 	name string
 	at   func(n float64) float64
+	itl  float64 // deviation of ln p99 between runs; 0: a TTFT
+}
+
+// run is one measurement at n.
+func (s sloShape) run(n int, rng *rand.Rand) LatencyRun {
+	v := s.at(float64(n))
+	if s.itl > 0 {
+		return LatencyRun{ConcurrencyPerGPU: n, ITLP99MS: v * math.Exp(s.itl*rng.NormFloat64())}
+	}
+	return LatencyRun{ConcurrencyPerGPU: n, TTFTP99MS: v * math.Exp(sloNoiseAt(s.at, float64(n))*rng.NormFloat64())}
+}
+
+func (s sloShape) objective(limit float64) loadgen.Objective {
+	if s.itl > 0 {
+		return loadgen.Objective{ITLMS: limit}
+	}
+	return ttftLimit(limit)
 }
 
 // sloShapes: none is a straight line in log–log, which is what FindSLO draws
 // between two levels, and some are all but flat below a cap or an edge.
 func sloShapes() []sloShape {
 	return []sloShape{
-		{"prefill wave", func(n float64) float64 { return 40 + 1.5*n }},
-		{"batch cap", func(n float64) float64 { return 60 + n/10 + 25*max(0, n-90) }},
-		{"queue", func(n float64) float64 { return 50 / (1 - n/600) }},
-		{"KV edge", func(n float64) float64 { return 50 + n/2 + 4000/(1+math.Pow(150/n, 12)) }},
-		{"concave", func(n float64) float64 { return 30 * math.Exp(2*math.Pow(math.Log(n)/4, 1.5)) }},
-		{"soft step", func(n float64) float64 { return 80 + n/4 + 500/(1+math.Exp(-(n-200)/15)) }},
+		{"prefill wave", func(n float64) float64 { return 40 + 1.5*n }, 0},
+		{"batch cap", func(n float64) float64 { return 60 + n/10 + 25*max(0, n-90) }, 0},
+		{"queue", func(n float64) float64 { return 50 / (1 - n/600) }, 0},
+		{"KV edge", func(n float64) float64 { return 50 + n/2 + 4000/(1+math.Pow(150/n, 12)) }, 0},
+		{"concave", func(n float64) float64 { return 30 * math.Exp(2*math.Pow(math.Log(n)/4, 1.5)) }, 0},
+		{"soft step", func(n float64) float64 { return 80 + n/4 + 500/(1+math.Exp(-(n-200)/15)) }, 0},
+		{"ITL, linear", func(n float64) float64 { return 5 + n/16 }, .03},
+		{"ITL, thrash", func(n float64) float64 { return 5 + n/40 + math.Pow(n/150, 3) }, .05},
 	}
 }
 
@@ -42,16 +63,15 @@ func TestSLOCoverage(t *testing.T) {
 	all, hit, noiseOnly := 0, 0, 0
 	var off []float64
 	for i, shape := range sloShapes() {
-		rng, f := rand.New(rand.NewPCG(20241, uint64(i))), shape.at
+		rng := rand.New(rand.NewPCG(20241, uint64(i)))
 		covered, bare := 0, 0
 		for range trials {
 			truth := 12 * math.Pow(300/12., rng.Float64())
-			o := ttftLimit(f(truth))
+			o := shape.objective(shape.at(truth))
 			var runs []LatencyRun
 			for n := 8; n <= 512; n *= 2 {
 				for range 2 {
-					v := f(float64(n)) * math.Exp(sloNoiseAt(f, float64(n))*rng.NormFloat64())
-					runs = append(runs, LatencyRun{ConcurrencyPerGPU: n, TTFTP99MS: v})
+					runs = append(runs, shape.run(n, rng))
 				}
 			}
 			s := FindSLO(o, runs)
