@@ -14,7 +14,10 @@ import (
 // misses lists the targets that are known to be missed, with the figure and
 // the reason. A row that gets worse than its figure fails.
 func misses() map[string]kneetest.Miss {
-	return map[string]kneetest.Miss{}
+	return map[string]kneetest.Miss{
+		"O-4 A, accepted at N at 1.4 to 2 × knee": {Value: 0.32, Why: "the rule itself: there a hyperbola gains 2^0.2 within the noise of medians of 5 and 2 runs in " +
+			"0.28 (3 %) and 0.36 (5 %) of 150,000 draws; the reference is of about 40 points a cell, and the curve has no edge to be past"},
+	}
 }
 
 // outcome counts what became of the adaptive sweeps of a family on one seed.

@@ -75,7 +75,7 @@ func TestObjectiveOfAGivenPoint(t *testing.T) {
 	} {
 		p := DefaultPlan(Standard)
 		p.Point, p.Objective = 64, c.o
-		got := ChoosePoint(p, knee.Fit{Status: knee.Insufficient}, pairs([]int{32, 64, 96}, change))
+		got := ChoosePoint(p, knee.Fit{Status: knee.Insufficient}, append(pairs([]int{32, 64, 96}, change), append(pairs([]int{64}, change), pairs([]int{64}, change)...)...))
 		if got.Healthy != c.healthy || !strings.Contains(got.Reason, c.reason) || !c.healthy && got.Bound != "objective" {
 			t.Errorf("%+v: %+v", c.o, got)
 		}

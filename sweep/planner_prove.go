@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/knee"
 )
@@ -15,7 +16,8 @@ const (
 )
 
 // prove measures a given point, its half and the ladder value above, and no
-// other level. The confirmation's steady runs count as the point's own.
+// other level. The confirmation's steady runs count as the point's own. It
+// comes last: most of what refuses a point shows beside it.
 func (t *tape) prove() Decision {
 	n := t.plan.Point
 	sides := []int{n / 2, LadderNext(n)}
@@ -28,6 +30,9 @@ func (t *tape) prove() Decision {
 				return t.unproved()
 			}
 		}
+	}
+	if bound, bad := besidePoint(t.plan, t.view); bad != "" {
+		return t.unconfirmed(OperatingPoint{ConcurrencyPerGPU: n, Bound: bound, Next: LadderNext(n)}, bad)
 	}
 	if t.plan.Confirm {
 		a, ok := t.attempts(n, Confirm, confirmValid, confirmTries, 0)
@@ -48,6 +53,25 @@ func (t *tape) prove() Decision {
 	return Decision{Point: op, Reason: op.Sentence()}
 }
 
+// besidePoint is what refuses a point whatever it does itself: a level beside
+// it that cannot be measured, or one above whose TTFT is out of bounds.
+func besidePoint(p Plan, v *view) (bound, why string) {
+	half, next := p.Point/2, LadderNext(p.Point)
+	switch t := v.ttft99(next); {
+	case v.unmeasurable(half):
+		return "", noValidRun(v, half)
+	case v.unmeasurable(next):
+		return boundNext, noValidRun(v, next)
+	case v.has(next) && !(t > 0 && t <= p.SLOMaxTTFTMS):
+		return boundNext, sloReason(next, t, p.SLOMaxTTFTMS)
+	}
+	return "", ""
+}
+
+func noValidRun(v *view, n int) string {
+	return fmt.Sprintf("%d per GPU gave no valid run (%s)", n, gatesOf(v.invalid[n]))
+}
+
 func (t *tape) unproved() Decision {
 	if t.failed != "" {
 		return t.known()
@@ -62,13 +86,20 @@ func (t *tape) unproved() Decision {
 func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 	n, half, next := p.Point, p.Point/2, LadderNext(p.Point)
 	op = OperatingPoint{ConcurrencyPerGPU: n, Next: next}
+	if op.Bound, op.Reason = besidePoint(p, v); op.Reason != "" {
+		return op, 0
+	}
+	want := map[int]int{half: proveSideRuns, n: proveRuns, next: proveSideRuns}
 	for _, q := range []int{half, n, next} {
-		switch {
+		switch have := len(v.valid[q]); {
 		case v.unmeasurable(q):
-			op.Reason = fmt.Sprintf("%d per GPU gave no valid run (%s)", q, gatesOf(v.invalid[q]))
+			op.Reason = noValidRun(v, q)
 			return op, 0
-		case !v.has(q):
+		case have == 0:
 			op.Reason = fmt.Sprintf("%d per GPU was not measured", q)
+			return op, q
+		case have < want[q]:
+			op.Reason = fmt.Sprintf("%d per GPU has %s, %d are needed", q, strings.Replace(runsText(have), "run", "valid run", 1), want[q])
 			return op, q
 		case v.split(q, fit):
 			op.Reason = fmt.Sprintf("unstable: throughput at %d per GPU is not of one piece", q)

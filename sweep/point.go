@@ -183,7 +183,7 @@ func sloReason(n int, ttftMS, sloMS float64) string {
 func unhealthyNext(p Plan, fit knee.Fit, v *view, n, q int) string {
 	switch {
 	case v.unmeasurable(q):
-		return fmt.Sprintf("%d per GPU gave no valid run (%s)", q, gatesOf(v.invalid[q]))
+		return noValidRun(v, q)
 	case !v.has(q):
 		return fmt.Sprintf("nothing above %d per GPU may be measured", n)
 	case v.split(q, fit):
