@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -112,4 +114,45 @@ func TestVirtualAB(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestAdvice(t *testing.T) {
+	for _, tt := range []struct {
+		more, levels int
+		want         string
+	}{
+		{2, 7, "--repeats 4 and another --journal"},
+		{4, 7, "--repeats 6 --max-runs 42 and another --journal"},
+		{55, 2, "beyond a sweep"},
+	} {
+		if got := advice(sweep.DefaultPlan(sweep.Quick), tt.more, tt.levels); !strings.Contains(got, tt.want) {
+			t.Errorf("%d more: %s", tt.more, got)
+		}
+	}
+}
+
+// TestVirtualABStalls: where B stands still its runs are INVALID, their pairs
+// are dropped and made again, and what is left is compared in whole pairs.
+func TestVirtualABStalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ab, c := virtualAB(t, "gb300?chunk=32", "gb300?chunk=32&stall=0.3", longOSL, abPlan(2, 8, 32))
+		x := c.Report.Throughput
+		t.Logf("%s, %+v, ratio %.3f of %d pairs", x.Verdict, *c.Turns, x.Ratio, x.RunsA)
+		invalid := 0
+		for _, r := range ab.B.Curve.Runs {
+			if !r.Valid() {
+				invalid++
+			}
+		}
+		if invalid == 0 || c.Turns.Dropped != invalid || x.RunsA != c.Turns.Pairs || len(ab.A.Curve.Runs) != len(ab.B.Curve.Runs) {
+			t.Errorf("%d runs of B are INVALID: %+v, %+v", invalid, *c.Turns, x)
+		}
+		said := strings.Join(c.Report.Warnings, "\n")
+		if want := fmt.Sprintf("B failed run gates in %d of %d runs (V", invalid, len(ab.B.Curve.Runs)); !strings.Contains(said, want) || strings.Contains(said, "A failed") {
+			t.Errorf("the warnings do not say that %s…: %s", want, said)
+		}
+		if x.Verdict == compare.Better || x.Verdict == compare.Worse {
+			t.Errorf("a target that stalls is told to be %s", x.Verdict)
+		}
+	})
 }

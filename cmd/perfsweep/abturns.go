@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
@@ -107,7 +109,44 @@ func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error)
 	if c.Report, err = compare.Curves(c.A, c.B, o); err != nil {
 		return c, badInput(err)
 	}
+	for i, runs := range [][]sweep.Run{a.Runs, b.Runs} {
+		if n, gates := failures(runs); n > 0 {
+			c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("%s failed run gates in %d of %s (%s): compared are the pairs in which neither did, its better moments",
+				t[i].side, n, plural(len(runs), "run"), gates))
+		}
+	}
+	if x := c.Report.Throughput; x.Verdict == compare.CannotTell {
+		c.Report.Warnings = append(c.Report.Warnings, advice(a.Plan, x.More, len(c.Report.Levels)))
+	}
 	return c, nil
+}
+
+// failures counts the INVALID runs and names the gates that they failed.
+func failures(runs []sweep.Run) (n int, gates string) {
+	failed := map[string]bool{}
+	for _, r := range runs {
+		if !r.Valid() {
+			n++
+		}
+		for _, v := range r.Violations {
+			failed[v.Gate] = true
+		}
+	}
+	return n, strings.Join(slices.Sorted(maps.Keys(failed)), ", ")
+}
+
+// advice is how to tell what could not be told. It is a new campaign: one that
+// is extended until a change shows will show one.
+func advice(p sweep.Plan, more, levels int) string {
+	p.Repeats += more
+	if err := p.Validate(); err != nil {
+		return fmt.Sprintf("so many runs are beyond a sweep (%v); look for what makes runs differ, or for a larger change", err)
+	}
+	how := fmt.Sprintf("--repeats %d", p.Repeats)
+	if want := p.Repeats * levels; want > p.MaxRuns {
+		how += fmt.Sprintf(" --max-runs %d", want)
+	}
+	return fmt.Sprintf("to tell, measure anew with %s and another --journal", how)
 }
 
 // name says which target and which journal a side is.
