@@ -38,10 +38,13 @@ type CheckResult struct {
 	Attempts        int     `json:"attempts"`
 	Stalled         int     `json:"stalled_attempts"`
 	InvalidRuns     int     `json:"invalid_runs"`
+	// Pulse is the capacity pulse; a failed one is a failed gate.
+	Pulse PulseResult `json:"pulse,omitzero"`
 }
 
 // Check judges the check runs of a curve against a gate; base, when not nil,
-// is the calibration whose noise C1 is scaled with.
+// is the calibration whose noise C1 is scaled with and against whose runs the
+// capacity pulse is held.
 //
 // Whatever makes the runs doubtful is Inconclusive, and beats pass and fail:
 // no gate, a gate of another model or load, missing data, too few valid
@@ -62,6 +65,9 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	doubts := []string{"the overlay has no gate: nothing can be passed"}
 	if !g.Empty() {
 		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n, c.Plan.MinWatch > 0)...)
+		if out.Pulse = pulse(g, c, base); out.Pulse.State == PulseUnknown {
+			doubts = append(doubts, "the capacity pulse gave no answer: "+out.Pulse.Reason)
+		}
 	}
 	if err == nil {
 		out.Effective = e
@@ -73,6 +79,9 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 		// The evaluator's own opinion of doubtful runs is no verdict.
 		out.Effective.Pass, out.Effective.Reasons = false, []string{}
 		out.Reasons = doubts
+	case e.Pass && out.Pulse.State == PulseFailed:
+		out.Verdict = Fail
+		out.Reasons = []string{out.Pulse.Reason}
 	case e.Pass:
 		out.Verdict = Pass
 		out.Reasons = []string{fmt.Sprintf("median of %d valid attempts of %d: %s output tok/s per GPU, TTFT p99 %s ms",
@@ -80,6 +89,9 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	default:
 		out.Verdict = Fail
 		out.Reasons = slices.Clone(e.Reasons)
+	}
+	if note := out.Pulse.note(out.Reasons); note != "" {
+		out.Reasons = append(out.Reasons, note)
 	}
 	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, noiseNote)...)
 	return out

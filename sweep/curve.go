@@ -56,7 +56,7 @@ func FromPoints(points []knee.Run) []Run {
 func points(runs []Run, gpus int, e Effort) []knee.Run {
 	var out []knee.Run
 	for _, r := range runs {
-		if r.Step.Kind != loadgen.Steady || !r.Valid() {
+		if r.Step.Kind != loadgen.Steady || r.Step.Purpose == Pulse || !r.Valid() {
 			continue
 		}
 		w := r.Result.Window

@@ -15,14 +15,17 @@ func (f Fingerprint) Diff(other Fingerprint) []string { return diffFields(f, oth
 
 // Diff lists the fields that keep now from continuing a campaign that was
 // planned as p. Budgets, the window and the watch time may change, and a
-// confirmation may be added to a finished sweep: none of them changes a run
-// already made.
+// confirmation may be added to a finished sweep, a pulse to a finished check: none
+// of them changes a run already made.
 func (p Plan) Diff(now Plan) []string {
 	for _, v := range []*Plan{&p, &now} {
 		v.MaxRuns, v.MaxWall, v.MinWatch, v.Window = 0, 0, 0, 0
 	}
 	if now.Confirm {
 		p.Confirm = true
+	}
+	if p.PulseAt == 0 {
+		p.PulseAt, p.PulseRuns = now.PulseAt, now.PulseRuns
 	}
 	return diffFields(p, now)
 }

@@ -80,15 +80,15 @@ func (t *tape) most() int {
 	case p.Window > 1:
 		return 2*tries - attempts
 	case p.Check && p.MinWatch > 0:
-		return budget
+		return budget + t.mostPulses()
 	case p.Check:
-		return min(budget, 2*checkTries-attempts)
+		return min(budget, 2*checkTries-attempts) + t.mostPulses()
 	case p.Point > 0 && p.Confirm:
-		return min(budget, 2*proveSideRuns*(1+extraRuns)-t.counted) + 2*tries - attempts
+		return min(budget, 2*proveSideRuns*(1+extraRuns)-t.counted) + 2*tries - attempts + t.mostPulses()
 	case p.Point > 0:
 		return min(budget, (2*proveSideRuns+proveRuns)*(1+extraRuns)-t.counted)
 	case p.Confirm:
-		return budget + 2*maxMoves*tries - attempts
+		return budget + 2*maxMoves*tries - attempts + t.mostPulses()
 	}
 	return budget
 }

@@ -29,6 +29,10 @@ type Plan struct {
 	Window int `json:"window,omitempty"`
 	// Check re-measures Point only: 3 valid attempts of at most 5.
 	Check bool `json:"check,omitempty"`
+	// PulseAt and PulseRuns add a capacity pulse to a check: this many valid
+	// steady runs at this concurrency per GPU; see Curve.PulseBase.
+	PulseAt   int `json:"pulse_at,omitempty"`
+	PulseRuns int `json:"pulse_runs,omitempty"`
 	// MinWatch keeps a check watching until its runs have lasted this long in
 	// total: set when the endpoint stood still before any load.
 	MinWatch time.Duration `json:"min_watch_ns,omitempty"`
@@ -125,6 +129,10 @@ func (p Plan) validatePoint() error {
 		return fmt.Errorf("point %d is outside %d..%d per GPU", p.Point, minLevel, maxLevel)
 	case p.Check && p.Point == 0:
 		return fmt.Errorf("a check needs the concurrency per GPU to check")
+	case p.PulseAt < 0 || p.PulseAt > maxLevel || p.PulseRuns < 0 || p.PulseRuns > maxRepeats || (p.PulseAt > 0) != (p.PulseRuns > 0):
+		return fmt.Errorf("a pulse of %d runs at %d per GPU: use 1..%d runs at %d..%d", p.PulseRuns, p.PulseAt, maxRepeats, minLevel, maxLevel)
+	case p.PulseAt > 0 && !p.Check:
+		return fmt.Errorf("only a check takes a pulse")
 	case p.Check && p.Confirm:
 		return fmt.Errorf("a check has no confirmation; ask for one of the two")
 	case p.Window < 0 || p.Window > MaxWindow:

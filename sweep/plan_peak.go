@@ -4,7 +4,7 @@ package sweep
 func (p Plan) Peak() int {
 	switch {
 	case p.Check:
-		return p.Point
+		return max(p.Point, p.PulseAt)
 	case p.Point > 0:
 		return LadderNext(p.Point)
 	case len(p.Levels) > 0:

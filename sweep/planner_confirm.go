@@ -148,6 +148,9 @@ func (t *tape) confirm(op OperatingPoint) Decision {
 			return Decision{Point: again, Reason: "after the confirmation: " + again.Sentence()}
 		}
 		if again.ConcurrencyPerGPU == n {
+			if !t.keepPulseBase(again) {
+				return Decision{}
+			}
 			return Decision{Point: again, Reason: fmt.Sprintf("%s, confirmed by %d of %d attempts", again.Sentence(), a.valid, a.made)}
 		}
 		op = again
@@ -169,6 +172,9 @@ func (t *tape) check() Decision {
 		return t.unconfirmed(op, t.spent)
 	}
 	if bad := a.verdict(n, checkValid); bad != "" {
+		return t.unconfirmed(op, bad)
+	}
+	if bad, ok := t.pulse(); !ok {
 		return t.unconfirmed(op, bad)
 	}
 	op.Healthy = true

@@ -28,6 +28,7 @@ type tape struct {
 	read    []Run
 	view    *view
 	counted int // runs that count towards MaxRuns
+	pulses  int // valid runs made for a pulse
 	wall    time.Duration
 	// pending is the step to make now; spent says which budget is used up.
 	pending *Step
@@ -67,7 +68,7 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 		switch {
 		case t.ended != "":
 			t.spent = t.ended
-		case s.Purpose != Confirm && t.counted >= t.plan.MaxRuns:
+		case s.countsAsRun() && t.counted >= t.plan.MaxRuns:
 			t.spent = fmt.Sprintf("the limit of %s is reached", runsText(t.plan.MaxRuns))
 		case t.plan.MaxWall > 0 && t.wall >= t.plan.MaxWall:
 			t.spent = fmt.Sprintf("the time limit of %s is reached", t.plan.MaxWall)
@@ -80,11 +81,17 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 	t.read = append(t.read, r)
 	t.view.add(r)
 	t.wall += length(r)
-	if s.Purpose != Confirm {
+	if s.countsAsRun() {
 		t.counted++
+	}
+	if s.Purpose == Pulse && r.Valid() {
+		t.pulses++
 	}
 	return r, true
 }
+
+// countsAsRun: a confirmation and a pulse have bounds of their own.
+func (s Step) countsAsRun() bool { return s.Purpose != Confirm && s.Purpose != Pulse }
 
 func runsText(n int) string {
 	if n == 1 {

@@ -64,6 +64,7 @@ const (
 	Confirm Purpose = "confirm" // gate + steady attempts at the operating point
 	Prove   Purpose = "prove"   // O-4: a given point, its half and the next
 	Check   Purpose = "check"   // a regression check at a fixed point
+	Pulse   Purpose = "pulse"   // near the knee, for the capacity pulse of checks only
 )
 
 // Step is one run to make.

@@ -10,7 +10,8 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
-// view is what some runs say of each level; only steady runs bear on a level.
+// view is what some runs say of each level; only steady runs bear on
+// a level, and those of a pulse on none.
 type view struct {
 	valid   map[int][]loadgen.Estimate
 	invalid map[int][]Run
@@ -31,7 +32,7 @@ func viewOf(runs []Run) *view {
 func (v *view) add(r Run) {
 	n := r.Step.ConcurrencyPerGPU
 	switch {
-	case r.Step.Kind != loadgen.Steady:
+	case r.Step.Kind != loadgen.Steady || r.Step.Purpose == Pulse:
 	case r.Valid():
 		v.valid[n] = append(v.valid[n], r.Result.Window)
 	default:

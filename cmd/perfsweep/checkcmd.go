@@ -33,6 +33,12 @@ most five, and judges the median as AICR's evaluator does. It ends with 0 for
 pass, 8 for fail and 9 for inconclusive: too few valid runs, runs that disagree,
 stalls, or no gate. Inconclusive beats both pass and fail.
 
+In a closed loop the other workers carry the load of a lost one, and the point
+that the overlay pins shows little of it. --baseline adds a capacity pulse: a
+steady run at the last healthy level at or below the baseline's knee, held
+against the baseline's own runs there. A failed pulse is a failed gate (8).
+Without a baseline nothing is pulsed, and the verdict says so.
+
 Model and load are the overlay's, else those of AICR_INFERENCE_PERF_MODEL and
 AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says
 which. --emulate-aicr adds what AICR's own evaluator would conclude, in its order
@@ -60,7 +66,7 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.`,
 	fl := c.Flags()
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is checked")
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node, for an absolute floor on a partly used node")
-	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration, whose run-to-run noise scales the agreement test")
+	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration: adds the capacity pulse, and scales the agreement test with its run-to-run noise")
 	fl.StringVar(&f.replay, "replay", "", replayUsage)
 	f.files.bind(fl)
 	fl.BoolVar(&f.emulate, "emulate-aicr", false, "also say what AICR's own evaluator would conclude from the same numbers")
@@ -121,6 +127,9 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	cam.plan = sweep.DefaultPlan(e)
 	cam.plan.Check, cam.plan.Point = true, gate.ConcurrencyPerGPU
 	cam.plan.SLOMaxTTFTMS, cam.plan.MaxWall = cam.flags.sloTTFTMS, cam.flags.maxWall
+	if planned, why := calibrate.PlanPulse(cam.plan, gate, base); why == "" {
+		cam.plan = planned
+	}
 	cam.model = r.Inputs.Model
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err

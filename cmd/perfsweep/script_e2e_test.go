@@ -28,6 +28,11 @@ func scriptJournals(t *testing.T) string {
 	check.Check, check.Point = true, 32
 	within := quickPlan()
 	within.Objective = loadgen.Objective{TTFTMS: 400, ITLMS: 15}
+	const workers = "lost-worker?chunk=64&model=Qwen/Qwen3-8B&lost="
+	few := quickPlan()
+	few.Levels = []int{16, 32, 64, 96, 192}
+	pulse := check
+	pulse.Point, pulse.PulseAt, pulse.PulseRuns = 64, 96, 1
 	for _, j := range []struct {
 		name, target string
 		plan         sweep.Plan
@@ -38,6 +43,9 @@ func scriptJournals(t *testing.T) string {
 		{"other", "batch-cap?chunk=32&model=other", check},
 		{"fail", scriptEngine + "&speed=0.7", check},
 		{"stall", scriptEngine + "&stall=0.3", check},
+		{"workers", workers + "0", few},
+		{"all-workers", workers + "0&seed=2", pulse},
+		{"lost-worker", workers + "1&seed=2", pulse},
 	} {
 		var curve sweep.Curve
 		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, longOSL, j.plan) })
