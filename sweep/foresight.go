@@ -13,7 +13,7 @@ type foresight struct {
 	last map[slot]Run
 	took map[slot][]float64 // seconds
 	// tokens is output tokens a request, e2e the latency without load in
-	// seconds, overhead what a run takes beside what its limits ask for.
+	// seconds, overhead what a run takes beside what it must.
 	tokens, e2e, overhead float64
 }
 
@@ -100,7 +100,7 @@ func (f *foresight) at(n int, metric func(int) float64, least, past float64) flo
 }
 
 // length is how long a run of a step takes: as before at its level, else what
-// its limits ask for and what runs took beside that.
+// it must and what runs took beside that.
 func (f *foresight) length(s Step) time.Duration {
 	if took := f.took[slot{s.ConcurrencyPerGPU, s.Kind}]; len(took) > 0 {
 		return seconds(Median(took))
@@ -108,7 +108,7 @@ func (f *foresight) length(s Step) time.Duration {
 	return seconds(f.asked(s) + f.overhead)
 }
 
-// asked is the seconds that the limits of a step ask for.
+// asked is the seconds that a step must take.
 func (f *foresight) asked(s Step) float64 {
 	n := s.ConcurrencyPerGPU * f.gpus
 	perSec := 0.0 // requests
@@ -116,14 +116,15 @@ func (f *foresight) asked(s Step) float64 {
 	case f.tokens > 0:
 		perSec = x / f.tokens
 	case f.e2e > 0:
-		perSec = float64(n) / f.e2e
+		perSec = x * float64(f.gpus) / f.e2e // x is in requests alone, per GPU
 	}
 	l := f.plan.Effort.Limits(s, n, seconds(f.e2e))
-	measured := l.MinDuration.Seconds()
+	measured, waves := l.MinDuration.Seconds(), 0.0
 	if perSec > 0 {
-		measured = max(measured, float64(l.MinRequests)/perSec)
+		const settleAndDrain = 2 // waves of requests beside the measured part
+		measured, waves = max(measured, float64(l.MinRequests)/perSec), settleAndDrain*float64(n)/perSec
 	}
-	return l.Ramp.Seconds() + min(measured, l.MaxDuration.Seconds())
+	return l.Ramp.Seconds() + waves + min(measured, l.MaxDuration.Seconds())
 }
 
 func seconds(s float64) time.Duration {
