@@ -3,4 +3,4 @@
 package sweep_test
 
 // abTrials is the number of campaigns of a case.
-const abTrials = 2000
+const abTrials = 1000
