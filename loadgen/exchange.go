@@ -157,7 +157,7 @@ func (e *exchange) post(ctx context.Context, body []byte) (Outcome, string) {
 	req.ContentLength = int64(len(body))
 	req.Body = io.NopCloser(bytes.NewReader(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	resp, err := e.transport.RoundTrip(req)
+	resp, err := heads(e.transport, req)
 	if err != nil {
 		o, text := sendFailure(err)
 		return byCause(ctx, o, text)

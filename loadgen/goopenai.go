@@ -52,7 +52,7 @@ func (x *crossCheck) Do(r *http.Request) (*http.Response, error) {
 	r.ContentLength = int64(len(x.send))
 	r.Body = io.NopCloser(bytes.NewReader(x.send))
 	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(x.send)), nil }
-	resp, err := x.transport.RoundTrip(r)
+	resp, err := heads(x.transport, r)
 	if err != nil {
 		return nil, err
 	}

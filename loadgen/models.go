@@ -33,7 +33,7 @@ type bounded struct {
 
 func (b *bounded) Do(r *http.Request) (*http.Response, error) {
 	adopt(r, b.header)
-	resp, err := b.t.RoundTrip(r)
+	resp, err := heads(b.t, r)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func NewHTTPClient(cfg Config) (*http.Client, error) {
 	t.DisableKeepAlives = true
 	header := cfg.header()
 	return &http.Client{
-		Transport:     adopting(func(r *http.Request) (*http.Response, error) { adopt(r, header); return t.RoundTrip(r) }),
+		Transport:     adopting(func(r *http.Request) (*http.Response, error) { adopt(r, header); return heads(t, r) }),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

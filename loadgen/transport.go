@@ -76,6 +76,18 @@ func (l *link) connect(ctx context.Context, network, addr string, run *clock, st
 	return c, nil
 }
 
+// heads sends a request and takes the head of its answer. An upgrade, which
+// nobody asked for, has no body: net/http gives the connection itself in place
+// of one, which no context ends.
+func heads(t http.RoundTripper, r *http.Request) (*http.Response, error) {
+	resp, err := t.RoundTrip(r)
+	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+	}
+	return resp, err
+}
+
 // exchange makes what carries the requests of one stream, and what closes its
 // connection in the end: our own HTTP/1.1 where it can, else net/http.
 func (l *link) exchange(ctx context.Context, c *client, stats *netStats, timeout time.Duration) (e *exchange, hangUp func()) {

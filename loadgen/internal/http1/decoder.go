@@ -76,7 +76,8 @@ func (d *Decoder) Started() bool { return d.state > fieldLine }
 
 // Next takes bytes off the front of b: it returns the first piece of the body
 // in them and what follows it. No piece and no error asks for more bytes.
-// io.EOF says that the answer is over; what follows then does not belong to it.
+// io.EOF says that the answer is over, as soon as that is known: the last piece
+// of a body of known length comes with it. What follows does not belong to it.
 func (d *Decoder) Next(b []byte) (piece, rest []byte, err error) {
 	for d.err == nil {
 		switch d.state {
@@ -90,6 +91,7 @@ func (d *Decoder) Next(b []byte) (piece, rest []byte, err error) {
 			switch {
 			case d.left == 0 && d.state == sized:
 				d.state = over
+				return b[:n], b[n:], io.EOF
 			case d.left == 0:
 				d.state = chunkEnd
 			}
