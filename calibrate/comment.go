@@ -26,6 +26,7 @@ func (j *judgement) comment(p Proposal) []string {
 		j.effectLine(p),
 		j.noiseLine(),
 		j.anchorLine(),
+		j.equivalenceLine(),
 	}
 	if !j.policy.TTFTOnly {
 		paragraphs = append(paragraphs, joinMisses(p.Sensitivity))
@@ -50,7 +51,13 @@ func (j *judgement) heading(o Outcome) string {
 		return fmt.Sprintf("SIMULATED: calibrated by perfsweep on %s against a simulated target; gates %s were waived (--allow-simulated). "+
 			"The numbers say nothing of hardware.", date, strings.Join(waivedIDs(j.gates), ", "))
 	case OutcomeOK:
-		return fmt.Sprintf("Calibrated by perfsweep on %s; gates C1 to C11 are met.", date)
+		met := "gates C1 to C11 are met"
+		for _, g := range j.gates {
+			if g.State != Met { // only C11 may be
+				met = fmt.Sprintf("every gate is met but %s, which is %s", g.ID, g.State)
+			}
+		}
+		return fmt.Sprintf("Calibrated by perfsweep on %s; %s.", date, met)
 	}
 	simulated := ""
 	if j.curve.Fingerprint.Simulated {

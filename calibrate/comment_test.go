@@ -38,8 +38,8 @@ func TestCommentVariants(t *testing.T) {
 		want []string
 	}{
 		{"real", func(f *fixture) { f.curve.Fingerprint.Simulated = false },
-			[]string{"PROVISIONAL: measured by perfsweep on 2026-09-02", "not to be used as a gate", "Unmet: C6, C7, C11"}},
-		{"simulated, not allowed", func(f *fixture) { f.policy.AllowSimulated = false }, []string{"PROVISIONAL, SIMULATED target", "Unmet: C6, C7, C11"}},
+			[]string{"PROVISIONAL: measured by perfsweep on 2026-09-02", "not to be used as a gate", "Unmet: C6, C7."}},
+		{"simulated, not allowed", func(f *fixture) { f.policy.AllowSimulated = false }, []string{"PROVISIONAL, SIMULATED target", "Unmet: C6, C7."}},
 		{"lower bound", func(f *fixture) { f.fit.Status, f.fit.Knee, f.point.Basis = knee.NotSaturated, 0, "lower_bound" },
 			[]string{"NOT_SATURATED, SIMULATED target, waived C6, C7, C11", "LOWER BOUND", "above 128 per GPU"}},
 		{"within an objective", func(f *fixture) {

@@ -23,6 +23,8 @@ type evidence struct {
 	limitsErr error
 	ceilingMS float64
 	anchor    AnchorResult
+	// equivalent is how the deployment relates to the evaluator's.
+	equivalent Equivalence
 }
 
 // op is the operating point, concurrency per GPU.
@@ -49,7 +51,7 @@ func gather(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, p Policy) *evi
 	if e.attempts.shortP99 == 0 {
 		e.ceilingMS = ceiling(e.attempts.p99s())
 	}
-	e.anchor = e.findAnchor()
+	e.anchor, e.equivalent = e.findAnchor(), e.equivalence()
 	return e
 }
 

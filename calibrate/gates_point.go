@@ -6,17 +6,6 @@ import (
 	"github.com/perfsweep/perfsweep/knee"
 )
 
-// external judges a gate on evidence from outside the campaign, which this
-// version cannot read: unmet, or waived for a simulated target, which has no
-// outside.
-func (e *evidence) external(id, name, observed, threshold, remedy string) GateResult {
-	g := GateResult{ID: id, Name: name, State: Unmet, Observed: observed, Threshold: threshold, Remedy: remedy}
-	if e.curve.Fingerprint.Simulated && e.policy.AllowSimulated {
-		g.State, g.Remedy = Waived, ""
-	}
-	return g
-}
-
 func (e *evidence) c8() GateResult {
 	g := GateResult{ID: "C8", Name: "enough steady gate runs", State: Unmet,
 		Threshold: fmt.Sprintf("%d or more valid of at most %s attempts, within-deployment sd of ln X at most %.2f", minRunsToWrite, e.attempts.allowance(), maxSW)}

@@ -36,7 +36,7 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	invalid, _ := invalidRuns(c)
 	out := Proposal{
 		Outcome: outcome, Gates: j.gates, Form: form, Profile: e.policy.Profile, Limits: e.limits, CeilingMS: e.ceilingMS,
-		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Steps: steps, RunGates: runGates(c),
+		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Equivalence: e.equivalent, Steps: steps, RunGates: runGates(c),
 		TokPerSecPerGPU: sweep.Median(e.attempts.throughputs()), TTFTP99MS: sweep.Median(e.attempts.p99s()),
 		Attempts: e.attempts.total, ValidAttempts: len(e.attempts.valid), StalledAttempts: e.attempts.stalled,
 		InvalidRuns: invalid, FingerprintHash: FingerprintHash(c.Fingerprint), Err: formErr, Fit: fit,
@@ -89,6 +89,11 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 			if g.State == Waived {
 				add(fmt.Sprintf("%s %s: waived by --allow-simulated (%s)", g.ID, g.Name, g.Observed))
 			}
+		}
+	}
+	for _, g := range j.gates {
+		if (g.State == Accepted || g.State == Unverified) && j.op() > 0 {
+			add(fmt.Sprintf("%s %s, %s: %s", g.ID, g.Name, g.State, g.Observed))
 		}
 	}
 	if j.inseparable != "" && len(j.attempts.valid) > 0 {

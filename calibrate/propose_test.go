@@ -99,8 +99,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A real target with everything met has its row, though no campaign reaches it
-// before C6, C7 and C11 are built.
+// A real target with everything met has its row, and nothing waived is written
+// for it.
 func TestOutcomeOK(t *testing.T) {
 	f := newFixture()
 	e := gather(f.curve, f.fit, f.point, f.policy)

@@ -44,6 +44,10 @@ type Policy struct {
 	// is the overlay's, such as eks.
 	PublicAnchor bool
 	Service      string
+	// Deployment is what was measured, nil where it was not stated;
+	// AcceptDeploymentDiff takes what differs from the evaluator's template.
+	Deployment           *recipes.Deployment
+	AcceptDeploymentDiff bool
 }
 
 // Outcome says what a calibration came to.
@@ -65,12 +69,15 @@ const (
 // GateState is the state of one C gate.
 type GateState string
 
-// A waived gate is named in the comment and in the reasons. A run gate that
-// nothing observed is neither met nor unmet.
+// A waived gate is named in the comment and in the reasons; so is C11 where the
+// deployment's differences were accepted, or where it could not be verified. A
+// run gate that nothing observed is neither met nor unmet.
 const (
 	Met        GateState = "met"
 	Unmet      GateState = "unmet"
 	Waived     GateState = "waived"
+	Accepted   GateState = "accepted"
+	Unverified GateState = "unverified"
 	Unobserved GateState = "not observed"
 )
 
@@ -109,6 +116,8 @@ type Proposal struct {
 	Sensitivity []Sensitivity        `json:"sensitivity,omitempty"`
 	// Anchor is what C7 rests on.
 	Anchor AnchorResult `json:"anchor"`
+	// Equivalence is what C11 rests on.
+	Equivalence Equivalence `json:"equivalence"`
 	// Measured medians at the operating point (gate runs).
 	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`

@@ -34,6 +34,9 @@ func managedComment(lines []string, indent int) ([]string, error) {
 			return nil, fmt.Errorf("setting the gate: the comment line %q is a marker of the comment itself", clip(l))
 		}
 		for _, w := range wrap(l, max(40, commentColumns-indent-2)) {
+			if isMark("# "+w, markBegin) || isMark("# "+w, markEnd) { // a break may have made it one
+				return nil, fmt.Errorf("setting the gate: the comment wraps into a line that is a marker of the comment itself: %q", clip(l))
+			}
 			out = append(out, strings.TrimRight(pad+"# "+w, " "))
 		}
 	}

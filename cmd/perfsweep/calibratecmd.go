@@ -26,6 +26,7 @@ type calibrateFlags struct {
 	recipes  string
 	anchor   anchorFlags
 	explain  bool
+	spec     specFlags
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -56,6 +57,11 @@ same flags and --window 2, half an hour later (--window-gap 30m waits) or with
 by 3 more attempts, all runs are judged together, and the floor knows what the
 deployments differ by.
 
+A gate is judged on the deployment that AICR's evaluator makes for itself (C11).
+--deployment-spec FILE compares the measured one with it, field by field: what
+differs refuses to write unless --accept-deployment-diff, and without a file the
+comment says unverified.
+
 --explain prints the whole decision: each run gate and each gate with what was
 seen, wanted and is to be done, the fit, and every question up to the one that
 decided; -o json has the same under "explain".`,
@@ -82,6 +88,7 @@ decided; -o json has the same under "explain".`,
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
 	f.anchor.bind(fl)
+	f.spec.bind(fl)
 	fl.BoolVar(&f.explain, "explain", false, "also print the whole decision, gate by gate, and why this knee")
 	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
 	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")
@@ -140,6 +147,10 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if policy.Approvals, err = f.anchor.read(f.overlay); err != nil {
 		return err
 	}
+	if policy.Deployment, err = f.spec.read(); err != nil {
+		return err
+	}
+	policy.AcceptDeploymentDiff = f.spec.accept
 	if f.anchor.approve != "" {
 		return a.approveJournal(f, ov, policy)
 	}
