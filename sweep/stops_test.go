@@ -188,3 +188,39 @@ func TestRefine(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondPassIsShuffled: each further pass visits the same levels in an
+// order of its own, which the plan's seed decides.
+func TestSecondPassIsShuffled(t *testing.T) {
+	order := func(seed uint64) [][]int {
+		p := DefaultPlan(Standard)
+		p.Levels, p.Repeats, p.Seed = []int{8, 16, 24, 32, 48, 64, 96, 128}, 4, seed
+		runs, _ := newWorld(rising(), 0, 1).play(t, p)
+		var passes [][]int
+		for chunk := range slices.Chunk(runs, len(p.Levels)) {
+			var pass []int
+			for _, r := range chunk {
+				pass = append(pass, r.Step.ConcurrencyPerGPU)
+			}
+			passes = append(passes, pass)
+		}
+		return passes
+	}
+	a := order(1)
+	if len(a) != 4 || !slices.IsSorted(a[0]) {
+		t.Fatalf("passes %v", a)
+	}
+	for i, pass := range a {
+		if sorted := slices.Sorted(slices.Values(pass)); !slices.Equal(sorted, a[0]) {
+			t.Errorf("pass %d visits %v", i+1, pass)
+		}
+		for j := range i {
+			if slices.Equal(a[j], pass) {
+				t.Errorf("passes %d and %d go the same way: %v", j+1, i+1, pass)
+			}
+		}
+	}
+	if b := order(2); slices.Equal(a[1], b[1]) || !slices.Equal(a[1], order(1)[1]) {
+		t.Errorf("the order is not the seed's: %v and %v", a[1], b[1])
+	}
+}
