@@ -179,7 +179,7 @@ func timed(r *Run) {
 	measured := min(max(l.MinDuration.Seconds(), float64(l.MinRequests)*tokens/x), l.MaxDuration.Seconds())
 	whole := l.Ramp.Seconds() + measured + 2*float64(r.Result.Concurrency)*tokens/x + 3
 	e := &r.Result.Window
-	e.Seconds, e.OutputTokens, e.Requests = measured, x*measured, max(int64(x*measured/tokens), P99Requests)
+	e.Seconds, e.OutputTokens, e.Requests = measured, x*measured, int64(x*measured/tokens)
 	r.Result.WholeRun = *e
 	r.Result.Ended = r.Result.Started.Add(time.Duration(whole * float64(time.Second)))
 }
