@@ -197,6 +197,7 @@ func TestAcceptLostWorkers(t *testing.T) {
 	trials := len(laws()) * acceptTrials
 	for _, k := range []int{0, 1, 3} {
 		caught, gate, unsure := newShares(s), newShares(s), newShares(s)
+		predicted, n := make([]float64, len(s.Seeds)), 0
 		for i, seed := range s.Seeds {
 			for trial := range trials {
 				d := draw(seed, trial, 0.03, 0.03)
@@ -205,7 +206,7 @@ func TestAcceptLostWorkers(t *testing.T) {
 					continue
 				}
 				deployments := 1
-				if k == 0 { // a share of 1 % needs more of them
+				if k == 0 && s.Full { // a share of 1 % needs more of them
 					deployments = 4
 				}
 				for range deployments {
@@ -216,6 +217,11 @@ func TestAcceptLostWorkers(t *testing.T) {
 						t.Fatalf("seed %d trial %d: no pulse: %+v", seed, trial, r.Pulse)
 					}
 					count(&caught[i], r.Verdict == Fail)
+					for _, l := range r.Sensitivity {
+						if l.Loss == fmt.Sprintf("%d of 8 workers lost", k) {
+							predicted[i], n = predicted[i]+l.CheckCaught, n+1
+						}
+					}
 					count(&gate[i], r.Verdict == Fail && !r.Effective.Pass)
 					count(&unsure[i], r.Verdict == Inconclusive)
 				}
@@ -229,6 +235,17 @@ func TestAcceptLostWorkers(t *testing.T) {
 			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.Stated, 0, caught))
 		case 3:
 			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.AtLeast, 0.99, caught))
+		}
+		if k > 0 {
+			mean := 0.0
+			for i := range predicted {
+				predicted[i] /= float64(max(caught[i].All, 1))
+				mean += predicted[i] / float64(len(predicted))
+			}
+			if n == 0 {
+				t.Errorf("%d lost: nothing was predicted", k)
+			}
+			s.Judge(t, kneetest.Figures("A18", what+"check fails, as the fault-power report predicts it", kneetest.Stated, 0, mean, predicted))
 		}
 		s.Judge(t, kneetest.Shares("A18", what+"the gate at the operating point fails", kneetest.Stated, 0, gate))
 		s.Judge(t, kneetest.Shares("A18", what+"check is inconclusive", kneetest.Stated, 0, unsure))

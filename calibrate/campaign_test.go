@@ -29,7 +29,7 @@ type deployment struct {
 func (d *deployment) measure(t *testing.T, p sweep.Plan) sweep.Curve {
 	t.Helper()
 	c := sweep.Campaign{Curve: sweep.Curve{
-		Fingerprint: sweep.Fingerprint{Target: "sim:law", Simulated: !d.real, Model: testModel, GPUs: 1, Effort: p.Effort},
+		Fingerprint: sweep.Fingerprint{Target: "sim:law", Simulated: !d.real, Model: testModel, GPUs: 1, Effort: p.Effort, Labels: map[string]string{"workers": "8"}},
 		Plan:        p,
 	}}
 	c.Measure = func(_ context.Context, s sweep.Step, _ uint64) (loadgen.Result, error) {

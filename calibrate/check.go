@@ -40,6 +40,9 @@ type CheckResult struct {
 	InvalidRuns     int     `json:"invalid_runs"`
 	// Pulse is the capacity pulse; a failed one is a failed gate.
 	Pulse PulseResult `json:"pulse,omitzero"`
+	// Sensitivity is what such a check sees of losses, as the baseline's curve
+	// predicts it.
+	Sensitivity []Sensitivity `json:"sensitivity,omitempty"`
 }
 
 // Check judges the check runs of a curve against a gate; base, when not nil,
@@ -57,7 +60,8 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 		TokPerSecPerGPU: sweep.Median(a.throughputs()), TTFTP99MS: sweep.Median(a.p99s()),
 		Valid: len(a.valid), Attempts: a.total, Stalled: a.stalled, InvalidRuns: invalid,
 	}
-	n, noiseNote := baseNoise(c, base)
+	known := newBaseline(base, g.ConcurrencyPerGPU)
+	n, noiseNote := baseNoise(c, known)
 	e, err := recipes.Evaluate(g, recipes.Measured{
 		TokPerSec: out.TokPerSecPerGPU * float64(c.Fingerprint.GPUs), TTFTP99MS: out.TTFTP99MS,
 		GPUs: c.Fingerprint.GPUs, GPUsPerNode: gpusPerNode,
@@ -65,12 +69,13 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	doubts := []string{"the overlay has no gate: nothing can be passed"}
 	if !g.Empty() {
 		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n, c.Plan.MinWatch > 0)...)
-		if out.Pulse = pulse(g, c, base); out.Pulse.State == PulseUnknown {
+		if out.Pulse = pulse(c, known); out.Pulse.State == PulseUnknown {
 			doubts = append(doubts, "the capacity pulse gave no answer: "+out.Pulse.Reason)
 		}
 	}
 	if err == nil {
 		out.Effective = e
+		out.Sensitivity = known.sensitivity(g, c, e)
 	} else if len(doubts) == 0 {
 		doubts = append(doubts, err.Error())
 	}
@@ -92,6 +97,9 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	}
 	if note := out.Pulse.note(out.Reasons); note != "" {
 		out.Reasons = append(out.Reasons, note)
+	}
+	if m := blindSpots(out.Sensitivity); m != "" && out.Verdict == Pass {
+		out.Reasons = append(out.Reasons, m)
 	}
 	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, noiseNote)...)
 	return out
@@ -186,14 +194,13 @@ func doubtful(a attempts, n int, s noise, stoodStill bool) []string {
 
 // baseNoise is the run-to-run noise of the calibration, unknown where there is
 // none or where it measured something else.
-func baseNoise(c sweep.Curve, base *sweep.Curve) (n noise, why string) {
+func baseNoise(c sweep.Curve, base *baseline) (n noise, why string) {
 	if base == nil {
 		return noise{}, ""
 	}
-	a, b := c.Fingerprint, base.Fingerprint
-	if modelOf(c) != modelOf(*base) || a.Effort != b.Effort || a.Simulated != b.Simulated {
+	a, b := c.Fingerprint, base.curve.Fingerprint
+	if modelOf(c) != modelOf(base.curve) || a.Effort != b.Effort || a.Simulated != b.Simulated {
 		return noise{}, "the baseline's model, effort or kind of target differs: its noise is not used, the 15 % rule is"
 	}
-	fit := base.Fit()
-	return noise{fit.Noise, fit.NoiseDF}, ""
+	return noise{base.fit.Noise, base.fit.NoiseDF}, ""
 }

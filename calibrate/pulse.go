@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -62,15 +63,11 @@ func pulseSpread(sb, sw float64, runs, baseRuns int) float64 {
 	return math.Sqrt(2*sb*sb + sw*sw*(1/float64(runs)+1/float64(baseRuns)))
 }
 
-// baseSpread is the run-to-run sd of a baseline: that of its gate runs at n per
-// GPU and that of its sweep, pooled by their degrees of freedom.
-func baseSpread(base sweep.Curve, n int) float64 {
-	fit := base.Fit()
-	ss, df := float64(fit.NoiseDF)*fit.Noise*fit.Noise, float64(fit.NoiseDF)
-	if l, err := FloorLimits(attemptsAt(base, n, sweep.Confirm).byDeployment()); err == nil {
-		nu := float64(l.Runs - l.Deployments)
-		ss, df = ss+nu*l.SWRaw*l.SWRaw, df+nu
-	}
+// baseSpread is the run-to-run sd of a baseline: that of its sweep and that of
+// its gate runs, pooled by their degrees of freedom.
+func baseSpread(fit knee.Fit, l Limits) float64 {
+	nu := float64(l.Runs - l.Deployments)
+	ss, df := float64(fit.NoiseDF)*fit.Noise*fit.Noise+nu*l.SWRaw*l.SWRaw, float64(fit.NoiseDF)+nu
 	if !positive(ss) || !positive(df) {
 		return swFloor
 	}
@@ -87,22 +84,50 @@ func PlanPulse(p sweep.Plan, g recipes.Gate, base *sweep.Curve) (planned sweep.P
 	if base.Fingerprint.Effort != p.Effort {
 		return p, fmt.Sprintf("the baseline was measured with effort %q, this check with %q", base.Fingerprint.Effort, p.Effort)
 	}
-	b, why := base.PulseBase(g.ConcurrencyPerGPU)
-	if why != "" {
-		return p, why
+	known := newBaseline(base, g.ConcurrencyPerGPU)
+	if known.why != "" {
+		return p, known.why
 	}
-	p.PulseAt, p.PulseRuns = b.ConcurrencyPerGPU, 1
-	if baseSpread(*base, g.ConcurrencyPerGPU) > pulseNoisy {
-		p.PulseRuns = 2
-	}
+	p.PulseAt, p.PulseRuns = known.pulse.ConcurrencyPerGPU, pulseRunsWanted(known.spread)
 	return p, ""
+}
+
+func pulseRunsWanted(sw float64) int {
+	if sw > pulseNoisy {
+		return 2
+	}
+	return 1
+}
+
+// baseline is what a check knows of its calibration, computed once.
+type baseline struct {
+	curve  sweep.Curve
+	fit    knee.Fit
+	limits Limits // zero where the point was not confirmed
+	spread float64
+	pulse  sweep.PulseBase
+	why    string // why there is no pulse
+}
+
+// newBaseline reads a calibration for a gate at n per GPU; nil stays nil.
+func newBaseline(c *sweep.Curve, n int) *baseline {
+	if c == nil {
+		return nil
+	}
+	b := &baseline{curve: *c, fit: c.Fit()}
+	if l, err := FloorLimits(attemptsAt(*c, n, sweep.Confirm).byDeployment()); err == nil {
+		b.limits = l
+	}
+	b.spread = baseSpread(b.fit, b.limits)
+	b.pulse, b.why = c.PulseBase(b.fit, n)
+	return b
 }
 
 const noBaseline = "no --baseline, the journal of the calibration, says where a pulse would be taken"
 
 // pulse judges the pulse of a check. The steady runs of the attempts are the
 // pulse where its level is the operating point.
-func pulse(g recipes.Gate, c sweep.Curve, base *sweep.Curve) PulseResult {
+func pulse(c sweep.Curve, base *baseline) PulseResult {
 	var taken bool
 	for _, r := range c.Runs {
 		taken = taken || r.Step.Purpose == sweep.Pulse
@@ -118,18 +143,18 @@ func pulse(g recipes.Gate, c sweep.Curve, base *sweep.Curve) PulseResult {
 	if base == nil {
 		return none(noBaseline)
 	}
-	if diff := stale(base.Fingerprint, c.Fingerprint); len(diff) > 0 {
+	if diff := stale(base.curve.Fingerprint, c.Fingerprint); len(diff) > 0 {
 		return PulseResult{State: PulseNotTaken, Reason: "the baseline is stale (" + strings.Join(diff, "; ") + "): calibrate again"}
 	}
-	b, why := base.PulseBase(g.ConcurrencyPerGPU)
-	if why != "" {
-		return none(why)
+	if base.why != "" {
+		return none(base.why)
 	}
-	runs := pulseRuns(c, b.ConcurrencyPerGPU)
+	n := base.pulse.ConcurrencyPerGPU
+	runs := pulseRuns(c, n)
 	if len(runs) == 0 {
-		return none(fmt.Sprintf("there is no valid steady run at %d per GPU, the baseline's last healthy level at or below the knee", b.ConcurrencyPerGPU))
+		return none(fmt.Sprintf("there is no valid steady run at %d per GPU, the baseline's last healthy level at or below the knee", n))
 	}
-	return judgePulse(c, *base, b, runs, baseSpread(*base, g.ConcurrencyPerGPU))
+	return judgePulse(c, base, runs)
 }
 
 func pulseRuns(c sweep.Curve, n int) []sweep.Run {
@@ -142,17 +167,21 @@ func pulseRuns(c sweep.Curve, n int) []sweep.Run {
 	return out
 }
 
-func judgePulse(c, base sweep.Curve, b sweep.PulseBase, runs []sweep.Run, sw float64) PulseResult {
+func judgePulse(c sweep.Curve, base *baseline, runs []sweep.Run) PulseResult {
+	b := base.pulse
 	now, ttft := steadyMeans(runs, c.Fingerprint.GPUs)
-	then, ttftThen := steadyMeans(b.Runs, base.Fingerprint.GPUs)
+	then, ttftThen := steadyMeans(b.Runs, base.curve.Fingerprint.GPUs)
 	sb := sbPrior
-	if d := deploymentOf(runs[0], c.Fingerprint); d != "" && d == deploymentOf(b.Runs[0], base.Fingerprint) {
+	if d := deploymentOf(runs[0], c.Fingerprint); d != "" && d == deploymentOf(b.Runs[0], base.curve.Fingerprint) {
 		sb = 0
 	}
 	out := PulseResult{
 		State: PulsePassed, ConcurrencyPerGPU: b.ConcurrencyPerGPU, Runs: len(runs), BaselineRuns: len(b.Runs),
 		TokPerSecPerGPU: now, BaselineTokPerSecPerGPU: then, Ratio: now / then,
-		Threshold: pulseThreshold(sb, sw, len(runs), len(b.Runs)), TTFTP50MS: ttft, BaselineTTFTP50MS: ttftThen,
+		Threshold: pulseThreshold(sb, base.spread, len(runs), len(b.Runs)), TTFTP50MS: ttft, BaselineTTFTP50MS: ttftThen,
+	}
+	if !positive(now) || !positive(then) || !positive(out.Ratio) {
+		return PulseResult{State: PulseUnknown, Reason: fmt.Sprintf("the throughputs at %d per GPU are not ones that can be compared", b.ConcurrencyPerGPU)}
 	}
 	at := fmt.Sprintf("at %d per GPU, %d run(s) against %d of the baseline", out.ConcurrencyPerGPU, out.Runs, out.BaselineRuns)
 	slow := fmt.Sprintf("throughput is x%.3f of the baseline's, x%.3f is needed", out.Ratio, out.Threshold)

@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -14,7 +13,12 @@ import (
 type Sensitivity struct {
 	Loss   string  `json:"loss"`
 	Ratio  float64 `json:"throughput_ratio"`
-	Caught float64 `json:"caught_probability"`
+	Caught float64 `json:"caught_probability"` // by one gate run, as AICR makes it
+	// PulseRatio is what the loss reads at the level of the capacity pulse, absent
+	// where that has no say, and CheckCaught how likely a check of three attempts
+	// and the pulse does not pass.
+	PulseRatio  float64 `json:"pulse_throughput_ratio,omitempty"`
+	CheckCaught float64 `json:"check_caught_probability"`
 }
 
 // A throughput curve per GPU, defined where ok.
@@ -111,49 +115,15 @@ func (e *evidence) batchCap() float64 {
 	return 0
 }
 
-// sensitivity predicts what losses of capacity would read at the operating
-// point and how likely an effective floor per GPU is to catch each.
-func (e *evidence) sensitivity(effective float64) []Sensitivity {
-	if e.limitsErr != nil || e.op() <= 0 {
-		return nil
-	}
-	var out []Sensitivity
-	add := func(loss string, ratio float64, ok bool) {
-		if ok {
-			out = append(out, Sensitivity{Loss: loss, Ratio: ratio, Caught: e.limits.FailProbability(effective, ratio)})
-		}
-	}
-	n := float64(e.op())
-	w, _ := workers(e.curve.Fingerprint)
-	lost := []int{1}
-	if k := int(math.Round(3 * float64(w) / 8)); k > 1 {
-		lost = append(lost, k)
-	}
-	for _, k := range lost {
-		r, ok := lostWorkers(e.at, n, w, k)
-		add(fmt.Sprintf("%d of %d workers lost", k, w), r, ok)
-	}
-	if w > 1 {
-		add(fmt.Sprintf("1 of %d workers at half speed, least-loaded router", w), sickLeastLoaded(w, 0.5), true)
-		r, ok := sickRoundRobin(e.at, n, w, 0.5)
-		add(fmt.Sprintf("1 of %d workers at half speed, round-robin router", w), r, ok)
-	}
-	add("everything 20 % slower", 0.8, true)
-	add("everything 30 % slower", 0.7, true)
-	r, ok := halfCap(e.at, n, e.batchCap())
-	add("half of the batch cap", r, ok)
-	return out
-}
-
 // missedBelow is the probability under which a loss counts as missed.
 const missedBelow = 0.95
 
-// misses lists the losses that the gate is likely not to catch.
+// misses lists the losses that one gate run is likely not to catch.
 func misses(s []Sensitivity) []string {
 	var out []string
 	for _, l := range s {
 		if l.Caught < missedBelow {
-			out = append(out, fmt.Sprintf("%s (reads x%.3f, caught %.0f %%)", l.Loss, l.Ratio, 100*l.Caught))
+			out = append(out, fmt.Sprintf("%s (reads x%.3f, caught %.0f %%; by check with its pulse %.0f %%)", l.Loss, l.Ratio, 100*l.Caught, 100*l.CheckCaught))
 		}
 	}
 	return out

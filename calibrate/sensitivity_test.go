@@ -90,6 +90,9 @@ func TestSensitivityLines(t *testing.T) {
 		if !(s.Ratio > 0 && s.Ratio <= 1 && s.Caught >= 0 && s.Caught <= 1) {
 			t.Errorf("%+v", s)
 		}
+		if strings.HasPrefix(s.Loss, "standstill") { // hits one run of three
+			s.Caught *= 3
+		}
 		want := p.Limits.FailProbability(0.9*p.Gate.FloorPerGPU, s.Ratio)
 		near(t, s.Loss, s.Caught, want, 1e-12)
 		near(t, s.Loss, s.Caught, phi((math.Log(0.9*18000/s.Ratio)-p.Limits.LogMean)/(p.Limits.S*math.Sqrt(1+1/p.Limits.NPrime))), 1e-9)

@@ -27,12 +27,11 @@ type PulseBase struct {
 	Runs []Run
 }
 
-// PulseBase finds the pulse level of a calibration whose operating point is n;
-// why says that there is none.
-func (c Curve) PulseBase(n int) (b PulseBase, why string) {
+// PulseBase finds the pulse level of a calibration whose fit is given and whose
+// operating point is n; why says that there is none.
+func (c Curve) PulseBase(fit knee.Fit, n int) (b PulseBase, why string) {
 	runs := inWindow(c.Runs, 1)
-	fit, v := c.Fit(), viewOf(runs)
-	op := ChoosePoint(c.Plan, fit, c.Runs)
+	v, op := viewOf(runs), ChoosePoint(c.Plan, fit, c.Runs)
 	switch {
 	case c.Plan.Check:
 		return b, "the baseline is the journal of a check, not of a calibration"

@@ -57,7 +57,7 @@ func TestPulseOfACampaign(t *testing.T) {
 		}
 		runs, d := w.play(t, confirmPlan())
 		c := Curve{Fingerprint: Fingerprint{GPUs: 1}, Plan: confirmPlan(), Runs: runs}
-		b, why := c.PulseBase(d.Point.ConcurrencyPerGPU)
+		b, why := c.PulseBase(c.Fit(), d.Point.ConcurrencyPerGPU)
 		if !d.Point.Healthy || why != "" || len(b.Runs) < PulseBaseRuns || float64(b.ConcurrencyPerGPU) > kneePrecision*c.Fit().Knee {
 			t.Errorf("seed %d: %+v, %d runs at %d per GPU, knee %.1f: %s", seed, d.Point, len(b.Runs), b.ConcurrencyPerGPU, c.Fit().Knee, why)
 			continue
@@ -147,7 +147,7 @@ func TestPulsePlans(t *testing.T) {
 			t.Errorf("%s: %+v is accepted", name, p)
 		}
 	}
-	if _, why := (Curve{Plan: check}).PulseBase(64); !strings.Contains(why, "not of a calibration") {
+	if _, why := (Curve{Plan: check}).PulseBase(knee.Fit{}, 64); !strings.Contains(why, "not of a calibration") {
 		t.Errorf("a check as the baseline: %q", why)
 	}
 }

@@ -36,6 +36,13 @@ func virtually(ctx context.Context, t *testing.T, spec string, osl int, plan swe
 	if err != nil {
 		t.Fatal(err)
 	}
+	curve, d, err := virtualEngine(ctx, t, p, osl, plan, address, args...)
+	return curve, d, p, err
+}
+
+// virtualEngine is virtually for an engine that no target may name.
+func virtualEngine(ctx context.Context, t *testing.T, p enginesim.Params, osl int, plan sweep.Plan, address string, args ...string) (sweep.Curve, sweep.Decision, error) {
+	t.Helper()
 	sim := enginesim.New(p)
 	defer func() { _ = sim.Close() }()
 	tg := &target{baseURL: "http://sim.invalid", public: "sim:" + p.Public(), gpus: p.GPUs, simulated: true, dial: sim.Dial}
@@ -63,7 +70,7 @@ func virtually(ctx context.Context, t *testing.T, spec string, osl int, plan swe
 	}
 	defer journal.close()
 	if err := c.chooseWindow(old); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, p, err
+		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	curve, d, err := c.drive(ctx, tg, ws, nil, journal, old)
 	// The engine's counters are the truth.
@@ -72,9 +79,9 @@ func virtually(ctx context.Context, t *testing.T, spec string, osl int, plan swe
 		want += old.OutputTokens() - int64(old.Preflight.OutputTokens)
 	}
 	if err == nil && got != want {
-		t.Errorf("%s: the campaign counted %d output tokens, the engine delivered %d", spec, got, want)
+		t.Errorf("%s: the campaign counted %d output tokens, the engine delivered %d", p.Preset, got, want)
 	}
-	return curve, d, p, err
+	return curve, d, err
 }
 
 // Output lengths: what --effort quick asks for, and AICR's, which makes fewer

@@ -118,10 +118,10 @@ func (p *printer) sensitivity(ss []calibrate.Sensitivity) {
 		return
 	}
 	p.line("")
-	p.line("what this gate would catch, in one run:")
+	p.line("what this gate would catch: one run of AICR's, and check with a capacity pulse:")
 	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
 	for _, s := range ss {
-		fmt.Fprintf(tw, "  %s\treads %.0f %%\tcaught in %.0f %%\n", s.Loss, 100*s.Ratio, 100*s.Caught)
+		fmt.Fprintf(tw, "  %s\treads %.0f %%\tcaught in %.0f %%\t%.0f %%\n", s.Loss, 100*s.Ratio, 100*s.Caught, 100*s.CheckCaught)
 	}
 	p.err = tw.Flush()
 }

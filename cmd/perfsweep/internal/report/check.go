@@ -77,18 +77,19 @@ func validity(r sweep.Run) string {
 }
 
 type checkDoc struct {
-	SchemaVersion int                   `json:"schema_version"`
-	Verdict       calibrate.Verdict     `json:"verdict"`
-	Simulated     bool                  `json:"simulated"`
-	Reasons       []string              `json:"reasons"`
-	Measured      measuredDoc           `json:"measured"`
-	Gate          recipes.Gate          `json:"gate"`
-	Effective     recipes.Evaluation    `json:"effective_gate"`
-	Pulse         calibrate.PulseResult `json:"pulse,omitzero"`
-	Runs          []runDoc              `json:"runs"`
-	Fingerprint   *sweep.Fingerprint    `json:"fingerprint,omitempty"`
-	Inputs        *recipes.Inputs       `json:"inputs,omitempty"`
-	AICR          *aicrDoc              `json:"aicr,omitempty"`
+	SchemaVersion int                     `json:"schema_version"`
+	Verdict       calibrate.Verdict       `json:"verdict"`
+	Simulated     bool                    `json:"simulated"`
+	Reasons       []string                `json:"reasons"`
+	Measured      measuredDoc             `json:"measured"`
+	Gate          recipes.Gate            `json:"gate"`
+	Effective     recipes.Evaluation      `json:"effective_gate"`
+	Pulse         calibrate.PulseResult   `json:"pulse,omitzero"`
+	Sensitivity   []calibrate.Sensitivity `json:"sensitivity,omitempty"`
+	Runs          []runDoc                `json:"runs"`
+	Fingerprint   *sweep.Fingerprint      `json:"fingerprint,omitempty"`
+	Inputs        *recipes.Inputs         `json:"inputs,omitempty"`
+	AICR          *aicrDoc                `json:"aicr,omitempty"`
 }
 
 type aicrDoc struct {
@@ -109,7 +110,7 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 	d := checkDoc{
 		SchemaVersion: schemaVersion, Verdict: r.Verdict, Simulated: c.Curve.Fingerprint.Simulated, Reasons: list(r.Reasons),
 		Measured: measuredDoc{r.TokPerSecPerGPU, r.TTFTP99MS, r.Valid, r.Attempts},
-		Gate:     r.Gate, Effective: r.Effective, Pulse: r.Pulse, Runs: runDocs(c.Curve.Runs),
+		Gate:     r.Gate, Effective: r.Effective, Pulse: r.Pulse, Sensitivity: r.Sensitivity, Runs: runDocs(c.Curve.Runs),
 	}
 	if d.Effective.Reasons == nil {
 		d.Effective.Reasons = []string{}
