@@ -67,6 +67,11 @@ stops helping, repeats in random order, refines around the knee, and prints the
 curve with the knee. It ends with 0 when there is a usable knee and with 9 when
 there is none. With --journal every run is kept as it is made.
 
+Each line of progress says what comes next and why, and how many runs and how
+much time are probably still to come. --max-runs and --max-wall bound a sweep:
+what is known when they are spent is reported, and the journal can go on with
+more. With --ab a run of both targets counts once.
+
 With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
 is met, with an interval, and what was served within it (goodput). The exit code
 stays the knee's.
