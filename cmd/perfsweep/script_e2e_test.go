@@ -72,15 +72,14 @@ func asReal(c sweep.Curve, target string, later time.Duration, speed float64) sw
 	c.Fingerprint.Labels = map[string]string{"gpu_product": "test device", "image": "sha256:0123", "precision": "bf16"}
 	c.Plan.Effort = sweep.Standard
 	c.Started = c.Started.Add(later)
-	runs := c.Runs
-	for _, r := range c.Runs {
-		if r.Step.Purpose == sweep.Confirm && r.Seq > len(c.Runs)-6 { // three attempts of two runs
-			r.Window, r.Seq = 2, len(runs)+1
-			r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(time.Hour), r.Result.Started.Add(time.Hour), r.Result.Ended.Add(time.Hour)
-			runs = append(runs[:len(runs):len(runs)], r)
-		}
+	runs := slices.Clone(c.Runs)
+	confirmed := slices.DeleteFunc(slices.Clone(c.Runs), func(r sweep.Run) bool { return r.Step.Purpose != sweep.Confirm })
+	for _, r := range confirmed[len(confirmed)-6:] { // three attempts of two runs
+		r.Window, r.Seq = 2, len(runs)+1
+		r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(time.Hour), r.Result.Started.Add(time.Hour), r.Result.Ended.Add(time.Hour)
+		runs = append(runs, r)
 	}
-	c.Runs = slices.Clone(runs)
+	c.Runs = runs
 	for i := range c.Runs {
 		r := &c.Runs[i]
 		r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(later), r.Result.Started.Add(later), r.Result.Ended.Add(later)
