@@ -37,11 +37,12 @@ type attempts struct {
 	shortP99 int
 }
 
-// Run gates whose violation is a stall, and the class of an attempt without a
+// Run gates whose violation is a stall, that of this tool, and the class of an attempt without a
 // usable number.
 const (
 	gateStall     = "V6"
 	gateWorkers   = "V7"
+	gateClient    = "V8"
 	missingMetric = "missing metric"
 	unfinished    = "unfinished"
 )

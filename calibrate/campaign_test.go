@@ -28,10 +28,22 @@ type deployment struct {
 // measure makes the runs of a plan, as the planner asks for them.
 func (d *deployment) measure(t *testing.T, p sweep.Plan) sweep.Curve {
 	t.Helper()
-	c := sweep.Campaign{Curve: sweep.Curve{
+	return d.run(t, sweep.Campaign{Curve: sweep.Curve{
 		Fingerprint: sweep.Fingerprint{Target: "sim:law", Simulated: !d.real, Model: testModel, GPUs: 1, Effort: p.Effort, Labels: map[string]string{"workers": "8"}},
 		Plan:        p,
-	}}
+	}})
+}
+
+// again confirms the point of a campaign in its next window, on a deployment of
+// the given name.
+func (d *deployment) again(t *testing.T, c sweep.Curve, id string) sweep.Curve {
+	t.Helper()
+	c.Plan.Window = c.Windows() + 1
+	return d.run(t, sweep.Campaign{Curve: c, Deployment: id})
+}
+
+func (d *deployment) run(t *testing.T, c sweep.Campaign) sweep.Curve {
+	t.Helper()
 	c.Measure = func(_ context.Context, s sweep.Step, _ uint64) (loadgen.Result, error) {
 		r := d.law.Sweep(d.rng, []int{s.ConcurrencyPerGPU}, 1, d.cv, d.stalls)[0]
 		started := time.Unix(int64(100*len(c.Curve.Runs)), 0)

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -43,7 +44,11 @@ func (j *judgement) unusable() string {
 		return "the journal holds no run"
 	case valid == 0:
 		_, by := invalidRuns(j.curve)
-		return fmt.Sprintf("none of %d runs is valid (%s)", len(j.curve.Runs), counts(by))
+		why := fmt.Sprintf("none of %d runs is valid (%s)", len(j.curve.Runs), counts(by))
+		if stood, _ := j.stoodStill(); stood > 0 {
+			why += fmt.Sprintf("; %d of them stood still for a while", stood)
+		}
+		return why
 	}
 	return ""
 }
@@ -62,7 +67,44 @@ func (j *judgement) stalls() string {
 			return fmt.Sprintf("%d of %d attempts at %d per GPU stalled: the environment is unstable", a.stalled, a.total, n)
 		}
 	}
+	if stood, all := j.stoodStill(); stood > burstRuns && float64(stood) > burstShare*float64(all) {
+		return fmt.Sprintf("%d of %d runs%s stood still for a while (V6): the environment is bursty", stood, all, j.upTo())
+	}
 	return ""
+}
+
+// A campaign of stalls is refused although its point was confirmed between
+// them: the next load on it will not be so lucky. A few stalls in a long
+// campaign are not a property of the environment.
+const (
+	burstRuns  = 2
+	burstShare = 0.1
+)
+
+// stoodStill counts the runs that stalled, of those up to the point; past it a
+// server may thrash. A run in which this tool was late as well tells nothing of
+// the server.
+func (j *judgement) stoodStill() (stood, all int) {
+	for _, r := range j.curve.Runs {
+		if j.op() > 0 && r.Step.ConcurrencyPerGPU > j.op() {
+			continue
+		}
+		all++
+		failed := func(gate string) bool {
+			return slices.ContainsFunc(r.Violations, func(v sweep.Violation) bool { return v.Gate == gate })
+		}
+		if failed(gateStall) && !failed(gateClient) {
+			stood++
+		}
+	}
+	return stood, all
+}
+
+func (j *judgement) upTo() string {
+	if j.op() == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" up to %d per GPU", j.op())
 }
 
 // status is the row of a status without a usable knee. A proved point needs

@@ -1,7 +1,9 @@
 package calibrate
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -27,20 +29,21 @@ func (a attempts) in(window int) attempts {
 }
 
 // byDeployment groups the throughputs. A window that does not state its
-// deployment counts as measured on the first one: what may be the same must not
-// count twice.
+// deployment may be of any stated one and counts with the first of them: what
+// may be the same must not count twice.
 func (a attempts) byDeployment() [][]float64 {
+	first := ""
+	for _, r := range a.valid {
+		first = cmp.Or(first, r.deployment)
+	}
 	at := map[string]int{}
 	var out [][]float64
 	for _, r := range a.valid {
-		i, known := at[r.deployment]
-		switch {
-		case known:
-		case r.deployment == "" && len(out) > 0:
-			i = 0
-		default:
+		id := cmp.Or(r.deployment, first)
+		i, known := at[id]
+		if !known {
 			i = len(out)
-			at[r.deployment] = i
+			at[id] = i
 			out = append(out, nil)
 		}
 		out[i] = append(out[i], r.tokPerSecPerGPU)
@@ -72,22 +75,26 @@ func (a attempts) allowance() string {
 	return s
 }
 
-// window is what one window's valid attempts tell of it.
+// window is what the attempts of one window tell of it; of one without a valid
+// attempt no more than their number is known.
 type window struct {
-	number, valid int
-	deployment    string
-	began, ended  time.Time
+	number, made, valid int
+	deployment          string
+	began, ended        time.Time
 }
 
 func (a attempts) windows() []window {
 	var out []window
-	for _, r := range a.valid {
-		if n := len(out); n == 0 || out[n-1].number != r.window {
-			out = append(out, window{number: r.window, deployment: r.deployment, began: r.began})
+	for _, n := range slices.Sorted(maps.Keys(a.made)) {
+		w := window{number: n, made: a.made[n]}
+		for _, r := range a.in(n).valid {
+			if w.valid == 0 {
+				w.deployment, w.began = r.deployment, r.began
+			}
+			w.valid++
+			w.ended = r.ended
 		}
-		last := &out[len(out)-1]
-		last.valid++
-		last.ended = r.ended
+		out = append(out, w)
 	}
 	return out
 }
@@ -96,6 +103,28 @@ func (a attempts) windows() []window {
 func (w window) whole() bool {
 	want, _ := sweep.WindowAttempts(w.number)
 	return w.valid >= want
+}
+
+// text says what a window that is not whole has.
+func (w window) text() string {
+	want, tries := sweep.WindowAttempts(w.number)
+	return fmt.Sprintf("window %d has %d of %d valid attempts after %d of at most %d", w.number, w.valid, want, w.made, tries)
+}
+
+// broken is the first of several windows that is not whole. One that was begun
+// must be confirmed: the windows that came out well would be picked otherwise.
+func (a attempts) broken() (w window, ok bool) {
+	all := a.windows()
+	i := slices.IndexFunc(all, func(w window) bool { return !w.whole() })
+	if len(all) < 2 || i < 0 {
+		return window{}, false
+	}
+	return all[i], true
+}
+
+// several reports whether there are readings of more than one window.
+func (a attempts) several() bool {
+	return slices.ContainsFunc(a.valid, func(r reading) bool { return r.window != a.valid[0].window })
 }
 
 // separate reports whether two windows saw different deployments, both stated,
@@ -114,20 +143,15 @@ func separate(a, b window, gap time.Duration) (ok bool, what string) {
 // secondWindow looks for two whole windows that are separate.
 func (e *evidence) secondWindow() (ok bool, observed string) {
 	all := e.attempts.windows()
+	if w, broken := e.attempts.broken(); broken {
+		return false, w.text()
+	}
 	if len(all) < 2 {
 		return false, "one window"
 	}
 	var seen []string
 	for i, b := range all {
-		if !b.whole() {
-			want, _ := sweep.WindowAttempts(b.number)
-			seen = append(seen, fmt.Sprintf("window %d has %d of %d valid attempts", b.number, b.valid, want))
-			continue
-		}
 		for _, a := range all[:i] {
-			if !a.whole() {
-				continue
-			}
 			apart, what := separate(a, b, e.policy.Profile.WindowGap())
 			what = fmt.Sprintf("windows %d and %d: %s", a.number, b.number, what)
 			if apart {
@@ -154,7 +178,7 @@ func (e *evidence) c6() GateResult {
 		Threshold: fmt.Sprintf("C1 and C2 hold pooled over two deployments, or over two windows %s apart", hours(e.policy.Profile.WindowGap()))}
 	ok, seen := e.secondWindow()
 	g.Observed = seen
-	if len(e.attempts.windows()) > 1 {
+	if e.attempts.several() {
 		observed, apart := e.pooled()
 		g.Observed += "; " + observed
 		if apart {
@@ -167,23 +191,24 @@ func (e *evidence) c6() GateResult {
 		return g
 	}
 	g.noData = len(e.attempts.valid) == 0
+	if w, broken := e.attempts.broken(); broken {
+		g.Remedy = w.remedy(e.curve.Windows())
+		return g
+	}
 	g.Remedy = fmt.Sprintf("calibrate again with this --journal and --window %d, %s later or with --deployment ID on another deployment than the one stated so far; "+
-		"--window-gap %s waits", e.nextWindow(), hours(e.policy.Profile.WindowGap()), hours(e.policy.Profile.WindowGap()))
+		"--window-gap %s waits", max(e.curve.Windows(), 1)+1, hours(e.policy.Profile.WindowGap()), hours(e.policy.Profile.WindowGap()))
 	if e.curve.Fingerprint.Simulated && e.policy.AllowSimulated {
 		g.State, g.Remedy = Waived, ""
 	}
 	return g
 }
 
-// nextWindow is the window that would help: the last one if it is not whole.
-func (e *evidence) nextWindow() int {
-	last := max(e.curve.Windows(), 1)
-	for _, w := range e.attempts.windows() {
-		if w.number == last && !w.whole() {
-			return last
-		}
+// remedy is the way out for a window that is not whole.
+func (w window) remedy(last int) string {
+	if _, tries := sweep.WindowAttempts(w.number); w.number == last && w.made < tries {
+		return "finish the window: calibrate again with the same flags and --resume"
 	}
-	return last + 1
+	return "find out why the point could not be confirmed again, then calibrate in a new journal"
 }
 
 // hours spells a whole number of hours or minutes as a flag would have it.
@@ -197,7 +222,7 @@ func hours(d time.Duration) string {
 // windowsApart is the row of windows that contradict each other: not data that
 // is missing, but an environment seen to change.
 func (j *judgement) windowsApart() string {
-	if len(j.attempts.windows()) < 2 {
+	if !j.attempts.several() {
 		return ""
 	}
 	if _, apart := j.pooled(); !apart {
@@ -213,12 +238,15 @@ func (j *judgement) windowsApart() string {
 
 // windowNote names the windows of a reading, "" for a single one.
 func (a attempts) windowNote() string {
-	all := a.windows()
-	if len(all) < 2 {
+	if !a.several() {
 		return ""
 	}
+	all := a.windows()
 	var parts []string
 	for _, w := range all {
+		if w.valid == 0 {
+			continue
+		}
 		s := fmt.Sprintf("%d from %s", w.valid, w.began.UTC().Format("2006-01-02 15:04"))
 		if w.deployment != "" {
 			s += " on " + printable(w.deployment)
