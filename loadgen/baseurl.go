@@ -3,6 +3,7 @@ package loadgen
 import (
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -34,6 +35,11 @@ func ParseBaseURL(s string) (base string, err error) {
 		return "", badInput("the target URL names no host: write http://HOST:PORT or https://HOST[/BASE]")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", badInput("the target URL has a query or a fragment: give only http://HOST:PORT[/BASE]")
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return "", badInput("the target URL has the port %s: ports are 1 to 65535", port)
+		}
 	}
 	path := strings.TrimSuffix(strings.TrimRight(u.EscapedPath(), "/"), "/v1")
 	return u.Scheme + "://" + u.Host + strings.TrimRight(path, "/"), nil

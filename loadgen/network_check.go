@@ -89,7 +89,7 @@ func checkField(key string, value json.RawMessage) error {
 		return badInput("%q is not the name of a body field", cleanText(key))
 	}
 	for _, own := range ownFields {
-		if key == own {
+		if strings.EqualFold(key, own) { // servers in Go do not tell them apart
 			return badInput("the body field %q is the generator's own: leave it out", key)
 		}
 	}

@@ -69,7 +69,9 @@ func (n *netFlags) apply(cfg *loadgen.Config, keyEnvSet bool) error {
 		CAFile: n.caFile, CertFile: n.certFile, KeyFile: n.keyFile, UnixSocket: n.unixSocket,
 		ProxyFromEnvironment: n.proxy, HTTP2: n.http2,
 	}
-	cfg.APIKey = os.Getenv(n.keyEnv)
+	if cfg.APIKey = os.Getenv(n.keyEnv); cfg.APIKey == "" && keyEnvSet {
+		return badInputf("--api-key-env %s: the variable is not set, or empty", n.keyEnv)
+	}
 	var err error
 	if n.apiKeyFile != "" {
 		if cfg.APIKey, err = readKey(n.apiKeyFile); err != nil {

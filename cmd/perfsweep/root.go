@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // app is what every command shares: streams and the global flags.
@@ -34,7 +35,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if !silent {
 		a.write(stderr, "perfsweep: %s\n", oneLine(err, code))
 	}
-	if a.exitCodes == "aicr" {
+	if a.exitCodes == "aicr" || asksForAICR(args) {
 		return aicrCode(code)
 	}
 	return code
@@ -87,7 +88,29 @@ refused, 130 interrupted with the journal intact.`,
 	return root
 }
 
+// asksForAICR finds --exit-codes aicr where flags after a wrong one were never
+// parsed: AICR would take the 2 of a mistyped check for one that was skipped.
+func asksForAICR(args []string) bool {
+	for i, arg := range args {
+		if arg == "--exit-codes=aicr" || arg == "aicr" && i > 0 && args[i-1] == "--exit-codes" {
+			return true
+		}
+	}
+	return false
+}
+
 func (a *app) checkGlobals(c *cobra.Command) error {
+	// An empty value is what a script makes of a variable that is not set, such
+	// as --journal "$J": to measure for hours without one is not what it meant.
+	var empty error
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if empty == nil && f.Value.Type() == "string" && f.Value.String() == "" {
+			empty = badInputf("--%s is empty: give it a value, or leave it out", f.Name)
+		}
+	})
+	if empty != nil {
+		return empty
+	}
 	switch a.output {
 	case "text", "json", "csv":
 	case "sarif":

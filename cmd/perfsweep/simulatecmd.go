@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -33,6 +35,10 @@ func (a *app) simulateCmd() *cobra.Command {
 			sim := enginesim.New(p)
 			defer func() { _ = sim.Close() }() // it keeps nothing
 			url, err := sim.Listen(listen)
+			var address *net.AddrError
+			if errors.As(err, &address) {
+				return badInputf("--listen %q: write HOST:PORT, with a port of 0 to 65535", listen)
+			}
 			if err != nil {
 				return fmt.Errorf("listening on %s: %w; choose another --listen", listen, err)
 			}

@@ -80,6 +80,7 @@ func TestBadFlags(t *testing.T) {
 		{"failed-request-threshold", "NaN", "0 to 1"}, {"random-seed", "-1", "not negative"}, {"num-prompts", "0", "from 1"},
 		{"export-level", "raw", "not kept"}, {"ui", "dashboard", "no dashboard"}, {"wait-for-model-mode", "models", "inference or both"},
 		{"goodput", "ttft:5", `"ttft" is no metric`}, {"goodput", "", "TAG:NUMBER"}, {"goodput", "time_to_first_token:inf", "TAG:NUMBER"},
+		{"goodput", "time_to_first_token:-1", "not negative"},
 		{"profile-export-prefix", "../x", "plain file name"}, {"profile-export-prefix", ".json", "plain file name"}, {"artifact-dir", "", "name a folder"},
 		{"extra-inputs", "temperature", "key:value"}, {"extra-inputs", "{", "JSON"}, {"extra-inputs", `{"a":1}{}`, "more than one"}, {"extra-inputs", `{"a":`, "JSON"},
 	} {

@@ -98,6 +98,9 @@ func (o *Options) fitEndpoint() error {
 		path = "/v1/completions"
 	}
 	if custom := o.CustomEndpoint; custom != "" {
+		if strings.Contains(custom, "://") {
+			return badInput("--custom-endpoint %q is a whole URL: give only its path, and the rest as --url", custom)
+		}
 		prefix, ok := strings.CutSuffix("/"+strings.Trim(custom, "/"), path)
 		if !ok {
 			return badInput("--custom-endpoint %q: with --endpoint-type %s it must end in %s", custom, o.Endpoint, path)

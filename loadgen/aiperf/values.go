@@ -143,8 +143,8 @@ func parseSLOs(s string) ([]SLO, error) {
 	for _, item := range strings.Fields(s) {
 		tag, v, ok := strings.Cut(item, ":")
 		f, err := strconv.ParseFloat(v, 64)
-		if !ok || err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil, fmt.Errorf("%q: write TAG:NUMBER, several in one argument with spaces between", item)
+		if !ok || err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) {
+			return nil, fmt.Errorf("%q: write TAG:NUMBER with a number that is not negative, several in one argument with spaces between", item)
 		}
 		if m := recordMetricOf(tag); m == nil {
 			return nil, fmt.Errorf("%q is no metric of single requests; known are %s", tag, strings.Join(recordTags(), ", "))
