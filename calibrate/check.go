@@ -40,6 +40,8 @@ type CheckResult struct {
 	InvalidRuns     int     `json:"invalid_runs"`
 	// Pulse is the capacity pulse; a failed one is a failed gate.
 	Pulse PulseResult `json:"pulse,omitzero"`
+	// Drift is against the baseline's runs; it changes no verdict.
+	Drift *Drift `json:"drift,omitempty"`
 	// Sensitivity is what such a check sees of losses, as the baseline's curve
 	// predicts it.
 	Sensitivity []Sensitivity `json:"sensitivity,omitempty"`
@@ -75,7 +77,7 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	}
 	if err == nil {
 		out.Effective = e
-		out.Sensitivity = known.sensitivity(g, c, e)
+		out.Sensitivity, out.Drift = known.sensitivity(g, c, e), known.drift(c, a, g.ConcurrencyPerGPU)
 	} else if len(doubts) == 0 {
 		doubts = append(doubts, err.Error())
 	}
@@ -97,6 +99,9 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	}
 	if note := out.Pulse.note(out.Reasons); note != "" {
 		out.Reasons = append(out.Reasons, note)
+	}
+	if out.Drift != nil {
+		out.Reasons = append(out.Reasons, out.Drift.Reason)
 	}
 	if m := blindSpots(out.Sensitivity); m != "" && out.Verdict == Pass {
 		out.Reasons = append(out.Reasons, m)

@@ -172,7 +172,7 @@ func judgePulse(c sweep.Curve, base *baseline, runs []sweep.Run) PulseResult {
 	now, ttft := steadyMeans(runs, c.Fingerprint.GPUs)
 	then, ttftThen := steadyMeans(b.Runs, base.curve.Fingerprint.GPUs)
 	sb := sbPrior
-	if d := deploymentOf(runs[0], c.Fingerprint); d != "" && d == deploymentOf(b.Runs[0], base.curve.Fingerprint) {
+	if d := deploymentID(runs[0].Deployment, c.Fingerprint); d != "" && d == deploymentID(b.Runs[0].Deployment, base.curve.Fingerprint) {
 		sb = 0
 	}
 	out := PulseResult{
@@ -213,9 +213,10 @@ func steadyMeans(runs []sweep.Run, gpus int) (tokPerSecPerGPU, ttftP50MS float64
 	return math.Exp(stat.Mean(logs, nil)), sweep.Median(ttfts)
 }
 
-func deploymentOf(r sweep.Run, f sweep.Fingerprint) string {
-	if r.Deployment != "" {
-		return r.Deployment
+// deploymentID is the deployment that a run states, else its campaign.
+func deploymentID(ofRun string, f sweep.Fingerprint) string {
+	if ofRun != "" {
+		return ofRun
 	}
 	return f.Deployment
 }

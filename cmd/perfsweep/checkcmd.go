@@ -37,6 +37,7 @@ In a closed loop the other workers carry the load of a lost one, and the point
 that the overlay pins shows little of it. --baseline adds a capacity pulse: a
 steady run at the last healthy level at or below the baseline's knee, held
 against the baseline's own runs there. A failed pulse is a failed gate (8).
+It also tells drift against the baseline's gate runs, which changes no verdict.
 Without a baseline nothing is pulsed, and the verdict says so.
 
 Model and load are the overlay's, else those of AICR_INFERENCE_PERF_MODEL and

@@ -1,0 +1,121 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Drift (knee.md §11): the gate runs of a check lie outside of the one-sided
+// 99 % prediction interval that the baseline's own gate runs give, and by
+// enough to matter. It alarms and changes no verdict.
+const (
+	driftConfidence = 0.99
+	driftThroughput = 0.03 // the smallest change of throughput that matters
+	driftTTFT       = 0.10
+	// ttftSpreadFloor is the least run-to-run sd of ln TTFT p99 (knee.md §9.3).
+	ttftSpreadFloor = 0.10
+)
+
+// Drift is how the gate runs of a check differ from the baseline's at the same
+// point.
+type Drift struct {
+	Throughput   DriftMetric `json:"output_tok_per_s_per_gpu"`
+	TTFTP99      DriftMetric `json:"ttft_p99_ms"`
+	Runs         int         `json:"runs"`
+	BaselineRuns int         `json:"baseline_runs"`
+	Alarm        bool        `json:"alarm"`
+	Reason       string      `json:"reason"`
+}
+
+// DriftMetric is one metric of a drift, check over baseline.
+type DriftMetric struct {
+	// Ratio is the Hodges–Lehmann estimate, Mean that of the means, and Limit
+	// what the mean may not pass.
+	Ratio float64 `json:"ratio"`
+	Mean  float64 `json:"mean_ratio"`
+	Limit float64 `json:"limit_ratio"`
+	Alarm bool    `json:"alarm"`
+}
+
+// drift compares a check's attempts with the baseline's, nil where either has
+// too few or the baseline is void. same says that both are of one deployment;
+// the spread between deployments is added otherwise.
+func drift(now, then attempts, same bool) *Drift {
+	if len(now.valid) < checkValid || len(then.valid) < minRunsToWrite {
+		return nil
+	}
+	sb := sbPrior
+	if same {
+		sb = 0
+	}
+	d := &Drift{
+		Throughput: driftOf(now.throughputs(), then.throughputs(), 0, sb, driftThroughput, -1),
+		TTFTP99:    driftOf(now.p99s(), then.p99s(), ttftSpreadFloor, sb, driftTTFT, 1),
+		Runs:       len(now.valid), BaselineRuns: len(then.valid),
+	}
+	d.Alarm = d.Throughput.Alarm || d.TTFTP99.Alarm
+	d.Reason = fmt.Sprintf("drift against %d runs of the baseline: throughput x%.3f (mean x%.3f, alarm below x%.3f), TTFT p99 x%.2f (mean x%.2f, alarm above x%.2f)",
+		d.BaselineRuns, d.Throughput.Ratio, d.Throughput.Mean, d.Throughput.Limit, d.TTFTP99.Ratio, d.TTFTP99.Mean, d.TTFTP99.Limit)
+	if d.Alarm {
+		d.Reason = "ALARM, " + d.Reason + "; a second alarm in the next check confirms it, and no verdict changes by it"
+	}
+	return d
+}
+
+// driftOf is the test on ln of one metric, in the direction that is worse.
+func driftOf(now, then []float64, floor, sb, matters, worse float64) DriftMetric {
+	a, b := logsOf(now), logsOf(then)
+	df := float64(len(b) - 1)
+	s := max(floor, stat.StdDev(b, nil))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(driftConfidence)
+	limit := t * math.Sqrt(s*s*(1/float64(len(a))+1/float64(len(b)))+2*sb*sb)
+	shift, mean := medianDifference(a, b), stat.Mean(a, nil)-stat.Mean(b, nil)
+	return DriftMetric{
+		Ratio: math.Exp(shift), Mean: math.Exp(mean), Limit: math.Exp(worse * limit),
+		Alarm: worse*mean > limit && worse*shift >= math.Abs(math.Log1p(worse*matters)),
+	}
+}
+
+// medianDifference is the Hodges–Lehmann estimate of the shift from b to a.
+func medianDifference(a, b []float64) float64 {
+	var d []float64
+	for _, x := range a {
+		for _, y := range b {
+			d = append(d, x-y)
+		}
+	}
+	return sweep.Median(d)
+}
+
+func logsOf(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = math.Log(x)
+	}
+	return out
+}
+
+// drift is that of a check at n per GPU against this baseline.
+func (b *baseline) drift(c sweep.Curve, now attempts, n int) *Drift {
+	if b == nil || len(stale(b.curve.Fingerprint, c.Fingerprint)) > 0 {
+		return nil
+	}
+	then := attemptsAt(b.curve, n, sweep.Confirm)
+	same := len(now.valid) > 0 && len(then.valid) > 0
+	for _, r := range then.valid {
+		d := deploymentID(r.deployment, b.curve.Fingerprint)
+		same = same && d != "" && d == deploymentID(now.valid[0].deployment, c.Fingerprint)
+	}
+	d := drift(now, then, same)
+	if d == nil || !finite(d.Throughput) || !finite(d.TTFTP99) {
+		return nil
+	}
+	return d
+}
+
+func finite(m DriftMetric) bool { return positive(m.Ratio) && positive(m.Mean) && positive(m.Limit) }
