@@ -43,6 +43,7 @@ func scriptJournals(t *testing.T) string {
 		{"other", "batch-cap?chunk=32&model=other", check},
 		{"fail", scriptEngine + "&speed=0.7", check},
 		{"stall", scriptEngine + "&stall=0.3", check},
+		{"bursty", scriptEngine + "&stall=0.3", quickPlan()},
 		{"workers", workers + "0", few},
 		{"all-workers", workers + "0&seed=2", pulse},
 		{"lost-worker", workers + "1&seed=2", pulse},
