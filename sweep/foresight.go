@@ -113,7 +113,7 @@ func (f *foresight) asked(s Step) float64 {
 	n := s.ConcurrencyPerGPU * f.gpus
 	perSec := 0.0 // requests
 	switch x := f.at(s.ConcurrencyPerGPU, f.seen.x, 1, 0); {
-	case f.tokens > 0:
+	case f.tokens > 0 && len(f.seen.valid) > 0:
 		perSec = x / f.tokens
 	case f.e2e > 0:
 		perSec = x * float64(f.gpus) / f.e2e // x is in requests alone, per GPU

@@ -98,6 +98,22 @@ func TestOutlookExact(t *testing.T) {
 	}
 }
 
+// TestOutlookTime: the time is that of the requests that are asked for, from
+// the first run on, whatever the kind of the runs made so far.
+func TestOutlookTime(t *testing.T) {
+	p := outlookPlans()["check"]
+	w := newWorld(kneetest.GB300(210), 0, 1)
+	w.judge = timed
+	runs, _ := w.play(t, p)
+	for i := range runs {
+		c := Curve{Fingerprint: Fingerprint{GPUs: 1}, Plan: p, Runs: runs[:i], Preflight: loadgen.Preflight{E2EMS: 1000 * outlookTokens / w.curve.X(1)}}
+		got, want := c.Outlook().Time, total(runs[i:])
+		if got < want/2 || got > 2*want {
+			t.Errorf("after %d of %d runs: %v to go, it took %v", i, len(runs), got, want)
+		}
+	}
+}
+
 func confirmedRuns(t *testing.T) (Plan, []Run) {
 	t.Helper()
 	p := confirmPlan()
