@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
+	"os/exec"
 	"runtime"
 	"strconv"
 	"strings"
@@ -77,4 +80,32 @@ func ownTime() time.Duration {
 		}
 	}
 	return total
+}
+
+// pinMain becomes another program that stays on one core; the Go runtime then
+// takes that for the whole machine.
+//
+//	figures pin CORE PROGRAM ARGUMENT…
+func pinMain(args []string, _ io.Writer) error {
+	if len(args) < 2 {
+		return errors.New("usage: figures pin CORE PROGRAM ARGUMENT…")
+	}
+	core, err := strconv.ParseUint(args[0], 10, 16)
+	if err != nil {
+		return fmt.Errorf("%q is not the number of a core", args[0])
+	}
+	program, err := exec.LookPath(args[1])
+	if err != nil {
+		return fmt.Errorf("finding the program: %w", err)
+	}
+	runtime.LockOSThread()
+	var set [1024 / 64]uint64
+	if core >= 1024 {
+		return fmt.Errorf("core %d is beyond the 1024 that are known here", core)
+	}
+	set[core/64] = 1 << (core % 64)
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_SCHED_SETAFFINITY, 0, unsafe.Sizeof(set), uintptr(unsafe.Pointer(&set))); errno != 0 {
+		return fmt.Errorf("moving to core %d: %w", core, errno)
+	}
+	return syscall.Exec(program, args[1:], os.Environ())
 }

@@ -24,12 +24,18 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if len(os.Args) > 1 && os.Args[1] == "raw" { // the reference, in a process of its own
-		if err := rawMain(os.Args[2:], os.Stdout); err != nil {
-			fmt.Fprintln(os.Stderr, "figures raw:", err)
-			os.Exit(1)
+	if len(os.Args) > 1 {
+		inside := map[string]func([]string, io.Writer) error{
+			"raw": rawMain, // the reference, in a process of its own
+			"pin": pinMain, // becomes another program
 		}
-		return
+		if f := inside[os.Args[1]]; f != nil {
+			if err := f(os.Args[2:], os.Stdout); err != nil {
+				fmt.Fprintf(os.Stderr, "figures %s: %v\n", os.Args[1], err)
+				os.Exit(1)
+			}
+			return
+		}
 	}
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -54,6 +60,7 @@ var parts = []part{
 // bench is what every part needs.
 type bench struct {
 	bin   string // perfsweep
+	times int    // pairs of runs of the load part
 	self  string // this program, for the raw client
 	short bool   // proves that all works; the figures mean nothing
 	talk  io.Writer
@@ -68,9 +75,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs.SetOutput(stderr)
 	b := &bench{talk: stderr}
 	fs.StringVar(&b.bin, "bin", "bin/perfsweep", "the perfsweep to measure")
+	fs.IntVar(&b.times, "pairs", 2, "runs of either side of the load part; a noisy machine needs more")
 	fs.BoolVar(&b.short, "short", false, "prove that every part works, in a minute; its figures mean nothing")
 	fs.Usage = func() {
-		_, _ = fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-short] [PART…]")
+		_, _ = fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-pairs N] [-short] [PART…]")
 		fs.PrintDefaults()
 		for _, p := range parts {
 			_, _ = fmt.Fprintf(stderr, "  %-8s %s\n", p.name, p.what)

@@ -26,7 +26,8 @@ func loadPart(ctx context.Context, b *bench) ([]row, error) {
 		{1024, 3, 1, 0, .95, 80, 0, 0},
 	} {
 		l := load{streams: w.streams, warmup: w.streams, tokens: 128, ttft: 50 * time.Millisecond, itl: 20 * time.Millisecond}
-		times := 2
+		l.apart = true
+		times := max(1, b.times)
 		l.requests = w.rounds * w.streams
 		if b.short {
 			l.requests, l.tokens, times = w.shortRounds*w.streams, 16, 1
@@ -95,7 +96,7 @@ type held struct {
 // hold runs one; a client-bound one ends with 9 and is an answer too.
 func (b *bench) hold(ctx context.Context, streams, tokens int, itl, length time.Duration) (held, error) {
 	var h held
-	w, err := b.client(ctx, b.bin, "selftest", "-o", "json", "--streams", fmt.Sprint(streams), "--itl", itl.String(), "--tokens", fmt.Sprint(tokens), "--duration", length.String())
+	w, err := b.client(ctx, load{}, b.bin, "selftest", "-o", "json", "--streams", fmt.Sprint(streams), "--itl", itl.String(), "--tokens", fmt.Sprint(tokens), "--duration", length.String())
 	var code *exec.ExitError
 	if errors.As(err, &code) && code.ExitCode() == 9 {
 		err = nil

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,7 @@ type server struct {
 }
 
 func (b *bench) serve(ctx context.Context, l load) (*server, error) {
-	cmd := exec.CommandContext(ctx, b.bin, "selftest", "serve", "--listen", "127.0.0.1:0",
+	cmd := b.command(ctx, l, serverCore, b.bin, "selftest", "serve", "--listen", "127.0.0.1:0",
 		"--ttft", l.ttft.String(), "--itl", l.itl.String(), "--skip", fmt.Sprint(l.warmup))
 	cmd.Stderr = b.talk
 	in, err := cmd.StdinPipe()
@@ -99,9 +100,17 @@ func (w watched) cpuAt(unixNS int64) time.Duration {
 	return a.cpu + time.Duration(float64(b.cpu-a.cpu)*float64(unixNS-a.at)/float64(b.at-a.at))
 }
 
+// command is a program of one side, on its core if the load wants that.
+func (b *bench) command(ctx context.Context, l load, core int, name string, args ...string) *exec.Cmd {
+	if l.apart && runtime.NumCPU() > 1 {
+		name, args = b.self, append([]string{"pin", fmt.Sprint(core), name}, args...)
+	}
+	return exec.CommandContext(ctx, name, args...)
+}
+
 // client runs a command to its end and watches it.
-func (b *bench) client(ctx context.Context, name string, args ...string) (watched, error) {
-	cmd := exec.CommandContext(ctx, name, args...)
+func (b *bench) client(ctx context.Context, l load, name string, args ...string) (watched, error) {
+	cmd := b.command(ctx, l, clientCore, name, args...)
 	var out, errs strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	w := watched{launched: time.Now()}
