@@ -28,6 +28,9 @@ func (c *clock) since(t time.Time) int64 { return int64(t.Sub(c.start)) }
 type netStats struct {
 	// dials are attempts, made those that succeeded.
 	dials, made, armed, steps, slow atomic.Int64
+	// received are what the connections read into, one at a time: memory that
+	// is warm where a buffer of each connection would be cold at every chunk.
+	received sync.Pool
 }
 
 // slowConnect is long enough that a SYN was lost, or met a full accept queue:
@@ -47,6 +50,9 @@ func (n *netStats) dialTimed(run *clock, dial func() (net.Conn, error)) (c net.C
 	}
 	return c, from, end, err
 }
+
+// receiveBuffer is how much a pump reads at once: a few chunks.
+const receiveBuffer = 4 << 10
 
 // stampConn notes when its last read returned and how long the kernel had held
 // the bytes by then. HTTP's own goroutine reads the head of a response and the
@@ -107,7 +113,8 @@ func (c *stampConn) Read(p []byte) (int, error) {
 }
 
 // pump reads until take has enough; see pumped.
-func (c *stampConn) pump(in []byte, take func([]byte) bool) error {
+func (c *stampConn) pump(take func([]byte) bool) error {
+	in := make([]byte, receiveBuffer)
 	for {
 		n, err := c.Read(in)
 		if n > 0 && take(in[:n]) {

@@ -32,15 +32,12 @@ const (
 type kernelConn struct {
 	stampConn
 	raw      syscall.RawConn
-	msg      syscall.Msghdr
-	iov      syscall.Iovec
-	control  [8]uint64 // words, for the alignment of what the kernel writes
+	own      message // of Read
 	n        int
 	errno    syscall.Errno
 	readFunc func(fd uintptr) bool
 	ackFunc  func(fd uintptr)
 	pumpFunc func(fd uintptr) bool
-	in       []byte            // of the pump
 	taker    func([]byte) bool // of the pump
 	// toArm is written by the goroutine that sends and read by the one that
 	// reads.
@@ -81,13 +78,23 @@ func armQuickACK(fd uintptr) {
 		uintptr(unsafe.Pointer(&on)), unsafe.Sizeof(on), 0)
 }
 
-// receive is one attempt to read; false waits for the poller.
-func (k *kernelConn) receive(fd uintptr) bool {
-	k.msg = syscall.Msghdr{Iov: &k.iov, Iovlen: 1, Control: (*byte)(unsafe.Pointer(&k.control))}
-	k.msg.SetControllen(int(unsafe.Sizeof(k.control)))
-	n, _, errno := syscall.RawSyscall(syscall.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&k.msg)), syscall.MSG_DONTWAIT)
+// message is what one recvmsg takes and fills.
+type message struct {
+	msg     syscall.Msghdr
+	iov     syscall.Iovec
+	control [8]uint64 // words, for the alignment of what the kernel writes
+}
+
+// receive is one attempt to read for Read; false waits for the poller.
+func (k *kernelConn) receive(fd uintptr) bool { return k.receiveTo(fd, &k.own) }
+
+// receiveTo is one attempt to read; false says that there is nothing yet.
+func (k *kernelConn) receiveTo(fd uintptr, to *message) bool {
+	to.msg = syscall.Msghdr{Iov: &to.iov, Iovlen: 1, Control: (*byte)(unsafe.Pointer(&to.control))}
+	to.msg.SetControllen(int(unsafe.Sizeof(to.control)))
+	n, _, errno := syscall.RawSyscall(syscall.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&to.msg)), syscall.MSG_DONTWAIT)
 	for errno == syscall.EINTR {
-		n, _, errno = syscall.RawSyscall(syscall.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&k.msg)), syscall.MSG_DONTWAIT)
+		n, _, errno = syscall.RawSyscall(syscall.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&to.msg)), syscall.MSG_DONTWAIT)
 	}
 	if errno == syscall.EAGAIN {
 		return false
@@ -108,10 +115,10 @@ func (k *kernelConn) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	k.iov.Base = &p[0]
-	k.iov.SetLen(len(p))
+	k.own.iov.Base = &p[0]
+	k.own.iov.SetLen(len(p))
 	err := k.raw.Read(k.readFunc)
-	k.iov.Base = nil
+	k.own.iov.Base = nil
 	switch {
 	case err != nil:
 		return 0, err
@@ -120,29 +127,29 @@ func (k *kernelConn) Read(p []byte) (int, error) {
 	case k.n == 0:
 		return 0, io.EOF
 	}
-	k.stamp(k.kernelTime())
+	k.stamp(k.own.kernelTime())
 	return k.n, nil
 }
 
 // kernelTime is the receive time in the control messages, or 0.
-func (k *kernelConn) kernelTime() int64 {
-	data := k.told(syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, unsafe.Sizeof(syscall.Timespec{}))
+func (to *message) kernelTime() int64 {
+	data := to.told(syscall.SOL_SOCKET, syscall.SO_TIMESTAMPNS, unsafe.Sizeof(syscall.Timespec{}))
 	if data == nil {
 		return 0
 	}
 	return (*syscall.Timespec)(data).Nano()
 }
 
-// told finds a control message of the last read, or nil.
-func (k *kernelConn) told(level, kind int32, size uintptr) unsafe.Pointer {
+// told finds a control message, or nil.
+func (to *message) told(level, kind int32, size uintptr) unsafe.Pointer {
 	const header = syscall.SizeofCmsghdr
-	for at, end := uintptr(0), uintptr(k.msg.Controllen); at+header <= end; {
-		h := (*syscall.Cmsghdr)(unsafe.Add(unsafe.Pointer(&k.control), at))
+	for at, end := uintptr(0), uintptr(to.msg.Controllen); at+header <= end; {
+		h := (*syscall.Cmsghdr)(unsafe.Add(unsafe.Pointer(&to.control), at))
 		if h.Len < header || at+uintptr(h.Len) > end {
 			break
 		}
 		if h.Level == level && h.Type == kind && uintptr(h.Len) >= header+size {
-			return unsafe.Add(unsafe.Pointer(&k.control), at+header)
+			return unsafe.Add(unsafe.Pointer(&to.control), at+header)
 		}
 		at += (uintptr(h.Len) + 7) &^ 7
 	}

@@ -38,11 +38,9 @@ const (
 //
 // What TCP_INQ does not count is a reset that came together with the bytes
 // before it. nudge, called when nothing arrives for a while, finds it.
-func (k *kernelConn) pump(in []byte, take func([]byte) bool) error {
-	k.in, k.taker = in, take
-	k.iov.Base = &in[0]
-	k.iov.SetLen(len(in))
-	defer func() { k.in, k.taker, k.iov.Base = nil, nil, nil }()
+func (k *kernelConn) pump(take func([]byte) bool) error {
+	k.taker = take
+	defer func() { k.taker = nil }()
 	err := k.raw.Read(k.pumpFunc)
 	for errors.Is(err, os.ErrDeadlineExceeded) { // nudged: nothing else sets deadlines here
 		if err = k.SetReadDeadline(time.Time{}); err == nil {
@@ -63,26 +61,44 @@ func (k *kernelConn) pump(in []byte, take func([]byte) bool) error {
 // nudge makes a waiting pump look at the socket.
 func (k *kernelConn) nudge() { _ = k.SetReadDeadline(time.Unix(1, 0)) } // closed: the pump knows
 
+// received is a message with room for its bytes.
+type received struct {
+	message
+	in [receiveBuffer]byte
+}
+
 // receiveAll takes what there is; false waits for the poller.
 func (k *kernelConn) receiveAll(fd uintptr) bool {
-	for k.receive(fd) {
+	to, ok := k.stats.received.Get().(*received)
+	if !ok {
+		to = &received{}
+		to.iov.Base = &to.in[0]
+		to.iov.SetLen(len(to.in))
+	}
+	done := k.receiveInto(fd, to)
+	k.stats.received.Put(to)
+	return done
+}
+
+func (k *kernelConn) receiveInto(fd uintptr, to *received) bool {
+	for k.receiveTo(fd, &to.message) {
 		if k.errno != 0 || k.n == 0 {
 			return true
 		}
-		k.stamp(k.kernelTime())
-		if k.taker(k.in[:k.n]) {
+		k.stamp(to.kernelTime())
+		if k.taker(to.in[:k.n]) {
 			return true
 		}
-		if k.drained() {
+		if to.drained() {
 			return false
 		}
 	}
 	return false
 }
 
-// drained reports that the last read left nothing, by the kernel's word.
-func (k *kernelConn) drained() bool {
-	left := k.told(syscall.IPPROTO_TCP, tcpCmInq, unsafe.Sizeof(int32(0)))
+// drained reports that this read left nothing, by the kernel's word.
+func (to *message) drained() bool {
+	left := to.told(syscall.IPPROTO_TCP, tcpCmInq, unsafe.Sizeof(int32(0)))
 	return left != nil && *(*int32)(left) == 0
 }
 

@@ -70,9 +70,9 @@ func TestPumpLosesNoEdge(t *testing.T) {
 		})
 		all.Go(func() {
 			defer guard.Stop()
-			lines, in := 0, make([]byte, 1024)
+			lines := 0
 			_, _ = c.Write([]byte{'a'})
-			err := c.pump(in, func(b []byte) bool {
+			err := c.pump(func(b []byte) bool {
 				if b[len(b)-1] == '\n' {
 					lines++
 					_, _ = c.Write([]byte{'a'}) // the last meets a closed peer
@@ -98,7 +98,7 @@ func TestPumpMeetsTheEnd(t *testing.T) {
 		got := 0
 		_, _ = peer.Write([]byte("last words"))
 		_ = peer.Close()
-		if err := c.pump(make([]byte, 64), func(b []byte) bool { got += len(b); return false }); err != io.EOF || got != 10 {
+		if err := c.pump(func(b []byte) bool { got += len(b); return false }); err != io.EOF || got != 10 {
 			t.Fatalf("%d bytes, %v", got, err)
 		}
 		_ = c.Close()
@@ -131,7 +131,7 @@ func TestPumpFindsAReset(t *testing.T) {
 	defer d.end()
 	d.whenSilent(c.nudge)
 	got := 0
-	err := c.pump(make([]byte, 64), func(b []byte) bool { got += len(b); return false })
+	err := c.pump(func(b []byte) bool { got += len(b); return false })
 	if !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("%d bytes, %v", got, err)
 	}
@@ -149,11 +149,11 @@ func TestPumpEnds(t *testing.T) {
 		}
 		_, _ = peer.Write([]byte("a"))
 	}()
-	if err := c.pump(make([]byte, 8), func([]byte) bool { return true }); err != nil {
+	if err := c.pump(func([]byte) bool { return true }); err != nil {
 		t.Error(err)
 	}
 	go func() { _ = c.Close() }()
-	if err := c.pump(make([]byte, 8), nothing); !errors.Is(err, net.ErrClosed) {
+	if err := c.pump(nothing); !errors.Is(err, net.ErrClosed) {
 		t.Error(err)
 	}
 }

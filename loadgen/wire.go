@@ -20,17 +20,16 @@ const (
 	oneWrite = 64 << 10
 	// writeGrace is how long a whole answer waits for the end of its request.
 	writeGrace = 50 * time.Millisecond
-	// wireBuffer is that of a connection's reads: a few chunks, as in SSE's own.
-	wireBuffer = 4 << 10
 	// keepRequest is the largest buffer that is kept for the next request.
 	keepRequest = 64 << 10
 )
 
 // pumped is a connection that hands over what it reads. pump returns nil when
-// take has said that it has enough, or the error that ended the connection.
+// take has said that it has enough, or the error that ended the connection. The
+// bytes are lent for the time of one take.
 type pumped interface {
 	net.Conn
-	pump(in []byte, take func([]byte) (enough bool)) error
+	pump(take func([]byte) (enough bool)) error
 }
 
 // wire carries the requests of one exchange over a connection of its own
@@ -44,7 +43,6 @@ type wire struct {
 	once bool   // a connection carries one request
 	head []byte // of every request, up to the value of Content-Length
 	out  []byte // the request
-	in   []byte
 	conn pumped // nil: the next request dials
 
 	// Of the answer in progress.
@@ -58,7 +56,7 @@ type wire struct {
 
 // newWire makes one that dials for the target of a client's template.
 func newWire(e *exchange, dial func(context.Context) (net.Conn, error), once bool) *wire {
-	return &wire{exchange: e, dial: dial, once: once, head: requestHead(e.template, once), in: make([]byte, wireBuffer)}
+	return &wire{exchange: e, dial: dial, once: once, head: requestHead(e.template, once)}
 }
 
 // requestHead renders a template as net/http would.
@@ -179,7 +177,7 @@ func (w *wire) converse(conn pumped) (sent bool, err error) {
 
 // receive takes the answer; io.EOF says that it was whole.
 func (w *wire) receive(conn pumped) error {
-	switch err := conn.pump(w.in, w.take); {
+	switch err := conn.pump(w.take); {
 	case err == nil:
 		return w.ended
 	case err == io.EOF:
@@ -239,6 +237,7 @@ func (w *wire) give(piece []byte) bool {
 	w.reader.Feed(piece)
 	if err := w.events(); err != stream.ErrMore {
 		w.ended = err
+		w.reader.End(err) // what it was lent goes back with the piece
 	}
 	return w.ended == nil
 }

@@ -48,7 +48,8 @@ type Reader struct {
 	skipLF  bool
 	begun   bool
 	err     error
-	given   bool // the block in progress was returned
+	own     []byte // the buffer while buf is what was fed; nil otherwise
+	given   bool   // the block in progress was returned
 	data    []byte
 	hasData bool
 	named   bool
@@ -58,6 +59,7 @@ type Reader struct {
 // Reset makes r read src from its beginning; the buffers are kept. Without a
 // source r takes what is fed to it.
 func (r *Reader) Reset(src io.Reader) {
+	r.settle()
 	buf, data := r.buf, r.data
 	if cap(buf) > keepBuffer || buf == nil {
 		buf = make([]byte, startBuffer)
@@ -69,8 +71,19 @@ func (r *Reader) Reset(src io.Reader) {
 }
 
 // Feed appends bytes; Next then returns the events that they complete, and
-// ErrMore.
+// ErrMore. Until it has, or until Reset or End, b is lent to the Reader: whole
+// events are cut where they lie.
 func (r *Reader) Feed(b []byte) {
+	r.settle()
+	if r.r == r.w {
+		r.own, r.buf, r.r, r.w, r.seen = r.buf, b, 0, len(b), 0
+		return
+	}
+	r.keep(b)
+}
+
+// keep copies bytes into the buffer.
+func (r *Reader) keep(b []byte) {
 	for len(b) > 0 && r.room() {
 		n := copy(r.buf[r.w:], b)
 		r.w += n
@@ -78,8 +91,19 @@ func (r *Reader) Feed(b []byte) {
 	}
 }
 
+// settle takes what is left of lent bytes into the own buffer.
+func (r *Reader) settle() {
+	if r.own == nil {
+		return
+	}
+	rest := r.buf[r.r:r.w]
+	r.buf, r.own, r.r, r.w = r.own, nil, 0, 0
+	r.keep(rest)
+}
+
 // End says that nothing more will be fed, and why.
 func (r *Reader) End(err error) {
+	r.settle()
 	if r.err == nil {
 		r.err = err
 	}
@@ -187,6 +211,7 @@ func (r *Reader) line() ([]byte, error) {
 		r.seen = len(rest)
 		switch {
 		case r.err == nil && r.src == nil:
+			r.settle()
 			return nil, ErrMore
 		case r.err == nil:
 			r.fill()
