@@ -43,8 +43,8 @@ func TestKernelOrder(t *testing.T) {
 	c := newConn(plain, run, stats)
 	defer func() { _ = c.Close() }()
 	s := stamped(c)
-	last := int64(0)
-	for range 200 {
+	last, begun := int64(0), false
+	for i := range 200 {
 		next <- true
 		from := <-sent
 		written := run.now()
@@ -54,6 +54,11 @@ func TestKernelOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		user, lag := s.at.Load(), s.lag.Load()
+		// The first socket that asks for timestamps has the kernel turn them on
+		// a moment later (net_enable_timestamp in net/core/dev.c).
+		if begun = begun || lag >= 0; !begun && i < 100 {
+			continue
+		}
 		if lag < 0 || user-lag < from-int64(clockNoise) || user < written || user > run.now() || user-lag < last-int64(clockNoise) {
 			t.Fatalf("sent at %d, written %d, in the kernel at %d, read at %d, lag %d", from, written, user-lag, user, lag)
 		}
