@@ -23,6 +23,7 @@ func (j *judgement) comment(p Proposal) []string {
 		j.reading(p),
 		j.kneeLine(p),
 		j.floorLine(p),
+		j.validityLine(),
 		j.effectLine(p),
 		j.noiseLine(),
 		j.anchorLine(),
@@ -180,7 +181,7 @@ func (j *judgement) floorLine(p Proposal) string {
 		s += fmt.Sprintf(" Written for a full node of %d GPUs.", j.policy.NodeGPUs)
 	}
 	s += fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(otherValue))
-	return s + fmt.Sprintf(" Measured on %d GPU(s) only: that throughput scales with GPUs is not tested.", j.curve.Fingerprint.GPUs)
+	return s
 }
 
 func (j *judgement) effectLine(p Proposal) string {

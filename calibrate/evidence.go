@@ -25,6 +25,8 @@ type evidence struct {
 	anchor    AnchorResult
 	// equivalent is how the deployment relates to the evaluator's.
 	equivalent Equivalence
+	// valid is the range of GPUs that the floor holds for.
+	valid Validity
 }
 
 // op is the operating point, concurrency per GPU.
@@ -51,7 +53,7 @@ func gather(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, p Policy) *evi
 	if e.attempts.shortP99 == 0 {
 		e.ceilingMS = ceiling(e.attempts.p99s())
 	}
-	e.anchor, e.equivalent = e.findAnchor(), e.equivalence()
+	e.anchor, e.equivalent, e.valid = e.findAnchor(), e.equivalence(), e.validity()
 	return e
 }
 

@@ -36,7 +36,7 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	invalid, _ := invalidRuns(c)
 	out := Proposal{
 		Outcome: outcome, Gates: j.gates, Form: form, Profile: e.policy.Profile, Limits: e.limits, CeilingMS: e.ceilingMS,
-		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Equivalence: e.equivalent, Steps: steps, RunGates: runGates(c),
+		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Equivalence: e.equivalent, Validity: e.valid, Steps: steps, RunGates: runGates(c),
 		TokPerSecPerGPU: sweep.Median(e.attempts.throughputs()), TTFTP99MS: sweep.Median(e.attempts.p99s()),
 		Attempts: e.attempts.total, ValidAttempts: len(e.attempts.valid), StalledAttempts: e.attempts.stalled,
 		InvalidRuns: invalid, FingerprintHash: FingerprintHash(c.Fingerprint), Err: formErr, Fit: fit,
@@ -103,6 +103,9 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 		add(fmt.Sprintf("C7 rests on a human anchor, for the portable profile only: %s", j.anchor.Label))
 	}
 	add(note)
+	for _, n := range j.valid.Notes {
+		add(n)
+	}
 	if n, by := invalidRuns(j.curve); n > 0 {
 		add(fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(j.curve.Runs), counts(by)))
 	}

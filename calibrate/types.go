@@ -40,10 +40,12 @@ type Policy struct {
 	Journal   Source
 	Approvals []Approval
 	Anchors   []AnchorJournal
-	// PublicAnchor lets the public record vouch, as a person's word does. Service
-	// is the overlay's, such as eks.
+	// PublicAnchor lets the public record vouch, as a person's word does.
 	PublicAnchor bool
-	Service      string
+	// Accelerator and Service are the overlay's, such as h100 and eks.
+	Accelerator, Service string
+	// Scaling are journals of the same thing on fewer GPUs.
+	Scaling []AnchorJournal
 	// Deployment is what was measured, nil where it was not stated;
 	// AcceptDeploymentDiff takes what differs from the evaluator's template.
 	Deployment           *recipes.Deployment
@@ -118,6 +120,8 @@ type Proposal struct {
 	Anchor AnchorResult `json:"anchor"`
 	// Equivalence is what C11 rests on.
 	Equivalence Equivalence `json:"equivalence"`
+	// Validity is the range of GPUs that a floor per GPU was shown to hold for.
+	Validity Validity `json:"valid_gpus"`
 	// Measured medians at the operating point (gate runs).
 	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`

@@ -26,11 +26,13 @@ type anchorFlags struct {
 	approve   string
 	by, why   string
 	public    bool
+	scaling   []string
 }
 
 func (f *anchorFlags) bind(fl *pflag.FlagSet) {
 	fl.StringArrayVar(&f.anchors, "anchor", nil, "journal of an approved baseline, a second node or cluster, or a device known to be good, to be held against; repeatable, each must agree")
 	fl.BoolVar(&f.public, "public-anchor", false, "let the public record of this GPU and service vouch, within 25 %, labelled; for the portable profile only")
+	fl.StringArrayVar(&f.scaling, "scaling", nil, "journal of the same thing on fewer GPUs: shows whether the floor per GPU holds for other sizes; repeatable")
 	fl.StringVar(&f.approvals, "approvals", "", "file of approvals (default: OVERLAY.approvals.json beside the overlay)")
 	fl.StringVar(&f.approve, "approve", "", "vouch for this complete journal: adds an entry to the file of approvals, measures nothing")
 	fl.StringVar(&f.by, "by", "", "who approves")
@@ -50,7 +52,7 @@ func (f *anchorFlags) check(changed func(string) bool) error {
 		}
 		return nil
 	}
-	for _, n := range []string{"target", "journal", "resume", "write", "anchor"} {
+	for _, n := range []string{"target", "journal", "resume", "write", "anchor", "scaling"} {
 		if changed(n) {
 			return badInputf("--approve only adds an approval: calibrate with --%s in a command of its own", n)
 		}
@@ -95,12 +97,22 @@ func (f *anchorFlags) read(overlay string) ([]calibrate.Approval, error) {
 	return all, badInput(err)
 }
 
-// journals reads the anchors before any load, so that a wrong name is said then.
-func (f *anchorFlags) journals() ([]calibrate.AnchorJournal, error) {
+// journals adds the journals of flags to a policy, before any load, so that a
+// wrong name is said then.
+func (f *anchorFlags) journals(p *calibrate.Policy) (err error) {
+	p.PublicAnchor = f.public
+	if p.Anchors, err = readAnchors("--anchor", f.anchors); err != nil {
+		return err
+	}
+	p.Scaling, err = readAnchors("--scaling", f.scaling)
+	return err
+}
+
+func readAnchors(flag string, paths []string) ([]calibrate.AnchorJournal, error) {
 	var out []calibrate.AnchorJournal
-	for _, path := range f.anchors {
+	for _, path := range paths {
 		if _, err := regularFile(path); err != nil {
-			return nil, fmt.Errorf("--anchor: %w", err)
+			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
 		src, err := sourceOf(path)
 		if err != nil {
@@ -108,7 +120,7 @@ func (f *anchorFlags) journals() ([]calibrate.AnchorJournal, error) {
 		}
 		c, err := readJournal(path)
 		if err != nil {
-			return nil, fmt.Errorf("--anchor: %w", err)
+			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
 		out = append(out, calibrate.AnchorJournal{Source: src, Curve: c})
 	}

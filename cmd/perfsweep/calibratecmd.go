@@ -154,8 +154,8 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if f.anchor.approve != "" {
 		return a.approveJournal(f, ov, policy)
 	}
-	policy.PublicAnchor, policy.Service = f.anchor.public, ov.Criterion("service")
-	if policy.Anchors, err = f.anchor.journals(); err != nil {
+	policy.Accelerator, policy.Service = ov.Criterion("accelerator"), ov.Criterion("service")
+	if err := f.anchor.journals(&policy); err != nil {
 		return err
 	}
 	if err := a.rehearse(f, ov, form); err != nil {

@@ -55,6 +55,9 @@ func scriptJournals(t *testing.T) string {
 			writeJournal(t, filepath.Join(dir, "real.jsonl"), asReal(curve, "http://frontend-a:8000", 0, 1))
 			writeJournal(t, filepath.Join(dir, "second.jsonl"), asReal(curve, "http://frontend-b:8000", 48*time.Hour, 0.98))
 			writeJournal(t, filepath.Join(dir, "slow.jsonl"), asReal(curve, "http://frontend-a:8000", 72*time.Hour, 0.8))
+			// Twice the GPUs with twice the streams and tokens, and a share more or less.
+			writeJournal(t, filepath.Join(dir, "double.jsonl"), asTwice(asReal(curve, "http://frontend-c:8000", 96*time.Hour, 1), 0.99))
+			writeJournal(t, filepath.Join(dir, "shared.jsonl"), asTwice(asReal(curve, "http://frontend-c:8000", 96*time.Hour, 1), 0.75))
 			named := asReal(curve, "http://frontend-a:8000", 0, 1)
 			named.Fingerprint.Labels = map[string]string{"gpu_product": "NVIDIA-GB300", "precision": "bf16", "workers": "1", "image": "sha256:0123"}
 			writeJournal(t, filepath.Join(dir, "named.jsonl"), named)
@@ -106,6 +109,19 @@ func writeJournal(t *testing.T, path string, c sweep.Curve) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// asTwice is a campaign as two GPUs would have left it, at a share of the speed
+// per GPU.
+func asTwice(c sweep.Curve, share float64) sweep.Curve {
+	c.Fingerprint.GPUs *= 2
+	for i := range c.Runs {
+		r := &c.Runs[i].Result
+		r.Concurrency *= 2
+		r.Window.OutputTokPerSec *= 2 * share
+		r.WholeRun.OutputTokPerSec *= 2 * share
+	}
+	return c
 }
 
 // chop takes bytes off the end of a file: chop FILE BYTES.

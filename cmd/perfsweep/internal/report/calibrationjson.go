@@ -34,6 +34,7 @@ type calibrationDoc struct {
 	Sensitivity       []calibrate.Sensitivity `json:"sensitivity"`
 	Anchor            calibrate.AnchorResult  `json:"anchor"`
 	Equivalence       calibrate.Equivalence   `json:"equivalence"`
+	Validity          calibrate.Validity      `json:"valid_gpus"`
 	Runs              []runDoc                `json:"runs"`
 	Fingerprint       sweep.Fingerprint       `json:"fingerprint"`
 	OutputTokens      int64                   `json:"total_output_tokens"`
@@ -91,7 +92,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		ConcurrencyPerGPU: r.Point.ConcurrencyPerGPU, Point: r.Point,
 		TokPerSecPerGPU: r.TokPerSecPerGPU, TTFTP99MS: r.TTFTP99MS,
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
-		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
+		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Validity: r.Validity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
 		OutputTokens: c.Curve.OutputTokens(), Diff: c.Diff, Wrote: c.Wrote,
 	}
 	if c.Objective != nil {
