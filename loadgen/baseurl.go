@@ -33,6 +33,8 @@ func ParseBaseURL(s string) (base string, err error) {
 		return "", badInput("the target has the scheme %q: write http://HOST:PORT or https://HOST[/BASE]", u.Scheme)
 	case u.Hostname() == "":
 		return "", badInput("the target URL names no host: write http://HOST:PORT or https://HOST[/BASE]")
+	case strings.EqualFold(u.Hostname(), "http") || strings.EqualFold(u.Hostname(), "https"):
+		return "", badInput("the target URL names its scheme as its host: write http://HOST:PORT or https://HOST[/BASE]")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return "", badInput("the target URL has a query or a fragment: give only http://HOST:PORT[/BASE]")
 	}

@@ -96,6 +96,7 @@ type exchange struct {
 // answer has returned, and its stamps with it.
 func newExchange(ctx context.Context, c *client, transport http.RoundTripper) *exchange {
 	e := &exchange{client: c, transport: transport}
+	e.script.secrets = c.secrets
 	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: e.gotConn})
 	if c.openAI != nil {
 		e.goOpenAI = newCrossCheck(e)

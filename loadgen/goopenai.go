@@ -131,7 +131,7 @@ func (t *transcript) hear(c said, at int64) {
 		t.token(kind, at)
 	}
 	if c.finish != "" {
-		t.finishReason = c.finish[:min(len(c.finish), maxText)]
+		t.finishReason = t.bounded(c.finish, maxText)
 	}
 	if u := c.usage; u != nil {
 		t.hasUsage = true

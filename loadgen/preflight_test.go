@@ -282,7 +282,7 @@ func TestParseBaseURL(t *testing.T) {
 	}
 	for _, in := range []string{
 		"", "h:8000", "h", "ftp://h", "http://", "http://:80", "http://h?key=s3cret", "http://h/#s3cret", "http://h?",
-		"http://alice:s3cret@h", "http://s3cret@h", "http://h:s3cret", "http://h:0", "http://h:65536", "https://[::1]:99999999999999999999", "http://alice:s3cret@h:x y", "http://h/\x00s3cret",
+		"http://alice:s3cret@h", "http://s3cret@h", "http://h:s3cret", "http://h:0", "http://http:/alice:s3cret@h", "http://https//alice:s3cret@h", "http://h:65536", "https://[::1]:99999999999999999999", "http://alice:s3cret@h:x y", "http://h/\x00s3cret",
 	} {
 		got, err := ParseBaseURL(in)
 		if got != "" || !isBadInput(err) || strings.Contains(err.Error(), "s3cret") {

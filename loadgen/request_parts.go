@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,7 +27,8 @@ func (c *Config) header() http.Header {
 const leastSecret = 6
 
 // secrets are the words that no error text may repeat, the longest first. A
-// server may quote a header without its scheme, hence the single words.
+// server may quote a header without its scheme, hence the single words; quoting,
+// there or here, changes some characters.
 func (c *Config) secrets() []string {
 	all := []string{c.APIKey}
 	for _, value := range c.Network.Header {
@@ -36,16 +38,28 @@ func (c *Config) secrets() []string {
 			}
 		}
 	}
+	for _, plain := range slices.Clone(all) {
+		for _, quoted := range []string{strconv.Quote(plain), strconv.QuoteToASCII(plain), jsonText(plain)} {
+			if inner := quoted[1 : len(quoted)-1]; inner != plain {
+				all = append(all, inner)
+			}
+		}
+	}
 	slices.SortFunc(all, func(a, b string) int { return len(b) - len(a) })
 	return all
+}
+
+// jsonText is a text as JSON.
+func jsonText(s string) string {
+	b, _ := json.Marshal(s) // a string always marshals
+	return string(b)
 }
 
 // appendFields writes checked body fields, each with a comma behind it, in the
 // order of their names: equal settings make equal bytes.
 func appendFields(dst []byte, fields map[string]json.RawMessage) []byte {
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		name, _ := json.Marshal(key) // a string always marshals
-		dst = append(dst, name...)
+		dst = append(dst, jsonText(key)...)
 		dst = append(dst, ':')
 		dst = append(dst, fields[key]...)
 		dst = append(dst, ',')

@@ -13,6 +13,20 @@ const (
 	maxBody = 64 << 10
 )
 
+// withoutBeginning drops the beginning of a secret from the end of a text that
+// was cut: redaction would not know it.
+func withoutBeginning(s string, secrets []string) string {
+	for _, secret := range secrets {
+		for n := min(len(secret)-1, len(s)); n > 0; n-- {
+			if strings.HasSuffix(s, secret[:n]) {
+				s = s[:len(s)-n]
+				break
+			}
+		}
+	}
+	return s
+}
+
 // cleanText makes server text fit for a log: no secret, no control
 // characters nor such as reorder what follows, bounded. The secrets go first, so that no cut leaves a part
 // of one.

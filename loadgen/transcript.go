@@ -35,9 +35,20 @@ type transcript struct {
 	fault        Outcome
 	text         string
 	scanner      stream.Scanner
+	secrets      []string
 }
 
-func (t *transcript) reset() { *t = transcript{times: t.times[:0], scanner: t.scanner} }
+func (t *transcript) reset() {
+	*t = transcript{times: t.times[:0], scanner: t.scanner, secrets: t.secrets}
+}
+
+// bounded cuts a server's words, and with them what may begin a secret.
+func (t *transcript) bounded(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	return withoutBeginning(s[:most], t.secrets)
+}
 
 // over reports that nothing more is expected but the end of the body.
 func (t *transcript) over() bool { return t.done || t.fault != "" }
@@ -55,7 +66,7 @@ func (t *transcript) event(ev stream.Event, at int64) {
 		return
 	}
 	if ev.Error {
-		t.fail(InBand, errorEventText(ev))
+		t.fail(InBand, t.errorEventText(ev))
 		return
 	}
 	kind := t.scanner.Scan(ev.Data)
@@ -110,7 +121,7 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 		t.finished |= indexBit(i)
 	}
 	if t.finishReason == "" {
-		t.finishReason = c.Reason[:min(len(c.Reason), maxText)]
+		t.finishReason = t.bounded(c.Reason, maxText)
 	}
 	if c.ServerTTFT > 0 {
 		t.serverTTFT = c.ServerTTFT
@@ -138,7 +149,8 @@ func indexBit(i int) uint64 { return 1 << min(i, 63) }
 
 // unreadable judges a payload that is no chunk.
 func (t *transcript) unreadable(ev stream.Event, err error) {
-	data := strings.TrimSpace(string(ev.Data[:min(len(ev.Data), 4*maxText)]))
+	const most = 4 * maxText
+	data := strings.TrimSpace(t.bounded(string(ev.Data[:min(len(ev.Data), most+1)]), most))
 	lower := strings.ToLower(data)
 	switch {
 	case strings.HasPrefix(data, ":"):
@@ -154,7 +166,7 @@ func (t *transcript) unreadable(ev stream.Event, err error) {
 
 // errorEventText finds the reason of an error event: in its data, else in a
 // comment, which is where Dynamo's frontend puts it.
-func errorEventText(ev stream.Event) string {
+func (t *transcript) errorEventText(ev stream.Event) string {
 	if len(ev.Data) > 0 {
 		if c, err := stream.Decode(ev.Data); err == nil && c.ErrText != "" {
 			return c.ErrText
@@ -162,7 +174,7 @@ func errorEventText(ev stream.Event) string {
 		return string(ev.Data)
 	}
 	if len(ev.Comment) > 0 {
-		return string(ev.Comment)
+		return withoutBeginning(string(ev.Comment), t.secrets) // the reader bounds it
 	}
 	return "an error event without a reason"
 }

@@ -34,6 +34,9 @@ func (e *exchange) streamed(ctx context.Context, err error) (Outcome, string) {
 // body.
 func (e *exchange) refused(h http1.Head, whole []byte) (Outcome, string) {
 	words := string(whole)
+	if len(whole) >= maxBody {
+		words = withoutBeginning(words, e.secrets)
+	}
 	chunk, err := stream.Decode(whole)
 	if err == nil {
 		if chunk.Kind&stream.Usage != 0 {
@@ -51,8 +54,12 @@ func (e *exchange) refused(h http1.Head, whole []byte) (Outcome, string) {
 	case h.Status == http.StatusOK:
 		return Protocol, "status 200, but the answer is of type \"" + media(h) + "\" instead of an event stream: " + words
 	}
+	text := "status " + h.Line
 	if h.RetryAfter != "" {
-		words = "Retry-After " + h.RetryAfter + ": " + words
+		text += ": Retry-After " + h.RetryAfter
 	}
-	return statusOutcome(h.Status), "status " + h.Line + ": " + words
+	if words != "" {
+		text += ": " + words
+	}
+	return statusOutcome(h.Status), text
 }

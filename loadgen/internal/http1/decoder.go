@@ -12,9 +12,10 @@ type Error struct{ What string }
 
 func (e *Error) Error() string { return e.What }
 
+// malformed quotes all of b, which a line's bound bounds: a cut could leave a
+// part of a secret that nobody would know as one.
 func malformed(what string, b []byte) error {
-	const most = 80
-	return &Error{fmt.Sprintf("malformed %s: %q", what, b[:min(len(b), most)])}
+	return &Error{fmt.Sprintf("malformed %s: %q", what, b)}
 }
 
 // ErrHead reports a head longer than the Decoder was told to take.
