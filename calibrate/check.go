@@ -42,6 +42,8 @@ type CheckResult struct {
 	Pulse PulseResult `json:"pulse,omitzero"`
 	// Drift is against the baseline's runs; it changes no verdict.
 	Drift *Drift `json:"drift,omitempty"`
+	// History is what the checks so far tell, where they are kept.
+	History *History `json:"history,omitempty"`
 	// Sensitivity is what such a check sees of losses, as the baseline's curve
 	// predicts it.
 	Sensitivity []Sensitivity `json:"sensitivity,omitempty"`

@@ -13,6 +13,7 @@ import (
 )
 
 type checkFlags struct {
+	history  checkHistory
 	overlay  string
 	nodeGPUs int
 	baseline string
@@ -45,6 +46,11 @@ AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says
 which. --emulate-aicr adds what AICR's own evaluator would conclude, in its order
 and words, with what it overlooks; the verdict stays the one of perfsweep.
 
+--history keeps a line of every check. From 30 comparable ones on it looks for a
+change of throughput or TTFT p99 among the last 50 (Pettitt's test, p at most
+0.001, and by 3 or 10 % at least), and it says when two checks in a row raised
+the drift alarm. Neither changes a verdict.
+
 --ctrf and --junit write the verdict as a test report as well. There an
 inconclusive check, and one that ended in an error, is "other" (CTRF) or <error>
 (JUnit): neither passed nor skipped. AICR's RESULT: lines are printed with a pass
@@ -69,6 +75,7 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.`,
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node, for an absolute floor on a partly used node")
 	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration: adds the capacity pulse, and scales the agreement test with its run-to-run noise")
 	fl.StringVar(&f.replay, "replay", "", replayUsage)
+	fl.StringVar(&f.history.path, "history", "", historyUsage)
 	f.files.bind(fl)
 	fl.BoolVar(&f.emulate, "emulate-aicr", false, "also say what AICR's own evaluator would conclude from the same numbers")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage+", for --emulate-aicr")
@@ -80,11 +87,18 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	if f.overlay == "" {
 		return badInputf("check needs --overlay FILE")
 	}
-	if err := f.files.ready(f.overlay, cam.flags.journal, f.baseline); err != nil {
+	if err := f.files.ready(f.overlay, cam.flags.journal, f.baseline, f.history.path); err != nil {
+		return err
+	}
+	if err := f.history.ready(f.overlay, cam.flags.journal, f.baseline); err != nil {
 		return err
 	}
 	r, err := a.check(ctx, cam, f)
-	saved := f.files.save(report.CheckOutcome{CheckReport: r, Version: version, Err: err})
+	var kept error
+	if err == nil {
+		kept = f.history.keep(&r)
+	}
+	saved := errors.Join(kept, f.files.save(report.CheckOutcome{CheckReport: r, Version: version, Err: err}))
 	if err != nil {
 		return errors.Join(err, saved)
 	}

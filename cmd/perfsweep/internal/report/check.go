@@ -87,6 +87,7 @@ type checkDoc struct {
 	Pulse         calibrate.PulseResult   `json:"pulse,omitzero"`
 	Sensitivity   []calibrate.Sensitivity `json:"sensitivity,omitempty"`
 	Drift         *calibrate.Drift        `json:"drift,omitempty"`
+	History       *calibrate.History      `json:"history,omitempty"`
 	Runs          []runDoc                `json:"runs"`
 	Fingerprint   *sweep.Fingerprint      `json:"fingerprint,omitempty"`
 	Inputs        *recipes.Inputs         `json:"inputs,omitempty"`
@@ -111,7 +112,7 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 	d := checkDoc{
 		SchemaVersion: schemaVersion, Verdict: r.Verdict, Simulated: c.Curve.Fingerprint.Simulated, Reasons: list(r.Reasons),
 		Measured: measuredDoc{r.TokPerSecPerGPU, r.TTFTP99MS, r.Valid, r.Attempts},
-		Gate:     r.Gate, Effective: r.Effective, Pulse: r.Pulse, Sensitivity: r.Sensitivity, Drift: r.Drift, Runs: runDocs(c.Curve.Runs),
+		Gate:     r.Gate, Effective: r.Effective, Pulse: r.Pulse, Sensitivity: r.Sensitivity, Drift: r.Drift, History: r.History, Runs: runDocs(c.Curve.Runs),
 	}
 	if d.Effective.Reasons == nil {
 		d.Effective.Reasons = []string{}
