@@ -37,10 +37,13 @@ const (
 // evaluator's job from the throughput at the point.
 func (e *evidence) equivalence() Equivalence {
 	out := Equivalence{State: unverified, JobLimitS: aicrJobLimit.Seconds()}
-	n, x := e.op()*e.curve.Fingerprint.GPUs, sweep.Median(e.attempts.throughputs())*float64(e.curve.Fingerprint.GPUs)
+	gpus := float64(e.curve.Fingerprint.GPUs)
+	n, x := float64(e.op())*gpus, sweep.Median(e.attempts.throughputs())*gpus
 	if osl := e.curve.Fingerprint.Workload.OSL; n > 0 && osl > 0 && positive(x) {
 		requests := max(aicrLeastMeasure, aicrPerStream*n) + aicrWarmup*n
-		out.JobS = float64(requests) * float64(osl) / x
+		if s := requests * float64(osl) / x; positive(s) {
+			out.JobS = s
+		}
 	}
 	d := e.policy.Deployment
 	if d == nil {
