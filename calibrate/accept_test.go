@@ -190,64 +190,81 @@ func TestAcceptSteadyWrongCampaigns(t *testing.T) {
 	s.Judge(t, kneetest.Shares("A10", "GB300 at 256 per GPU, past its knee: accepted", kneetest.AtMost, 0.01, past))
 }
 
+// capacity counts what checks say of deployments with k of 8 workers lost.
+type capacity struct {
+	caught, gate, unsure []kneetest.Share
+	// predicted sums up what the fault-power report says of the same.
+	predicted []float64
+}
+
+// add checks deployments of a calibration's law that lost k workers.
+func (c *capacity) add(t *testing.T, seed, deployments, k int, d *deployment, p Proposal, base *sweep.Curve) {
+	t.Helper()
+	for range deployments {
+		other := d.fresh(0.03)
+		other.law = lost(d.law, 8, k)
+		r := other.check(t, p.Gate, base)
+		if r.Verdict != Inconclusive && r.Pulse.State != PulsePassed && r.Pulse.State != PulseFailed {
+			t.Fatalf("no pulse: %+v", r.Pulse)
+		}
+		count(&c.caught[seed], r.Verdict == Fail)
+		count(&c.gate[seed], r.Verdict == Fail && !r.Effective.Pass)
+		count(&c.unsure[seed], r.Verdict == Inconclusive)
+		for _, l := range r.Sensitivity {
+			if l.Loss == fmt.Sprintf("%d of 8 workers lost", k) {
+				c.predicted[seed] += l.CheckCaught
+			}
+		}
+	}
+}
+
 // A18 without worker counts: the gate at the operating point and the capacity
-// pulse, each as the part that it alone would see.
+// pulse, and the part that the gate alone would see.
 func TestAcceptLostWorkers(t *testing.T) {
 	s := newSuite(t)
-	trials := len(laws()) * acceptTrials
-	for _, k := range []int{0, 1, 3} {
-		caught, gate, unsure := newShares(s), newShares(s), newShares(s)
-		predicted, n := make([]float64, len(s.Seeds)), 0
-		for i, seed := range s.Seeds {
-			for trial := range trials {
-				d := draw(seed, trial, 0.03, 0.03)
-				p, base := d.calibrated(t)
-				if !p.Writable {
-					continue
-				}
+	losses := []int{0, 1, 3}
+	counts := map[int]*capacity{}
+	for _, k := range losses {
+		counts[k] = &capacity{newShares(s), newShares(s), newShares(s), make([]float64, len(s.Seeds))}
+	}
+	for i, seed := range s.Seeds {
+		for trial := range len(laws()) * acceptTrials {
+			d := draw(seed, trial, 0.03, 0.03)
+			p, base := d.calibrated(t)
+			if !p.Writable {
+				continue
+			}
+			for _, k := range losses {
 				deployments := 1
 				if k == 0 && s.Full { // a share of 1 % needs more of them
 					deployments = 4
 				}
-				for range deployments {
-					other := d.fresh(0.03)
-					other.law = lost(d.law, 8, k)
-					r := other.check(t, p.Gate, base)
-					if r.Verdict != Inconclusive && r.Pulse.State != PulsePassed && r.Pulse.State != PulseFailed {
-						t.Fatalf("seed %d trial %d: no pulse: %+v", seed, trial, r.Pulse)
-					}
-					count(&caught[i], r.Verdict == Fail)
-					for _, l := range r.Sensitivity {
-						if l.Loss == fmt.Sprintf("%d of 8 workers lost", k) {
-							predicted[i], n = predicted[i]+l.CheckCaught, n+1
-						}
-					}
-					count(&gate[i], r.Verdict == Fail && !r.Effective.Pass)
-					count(&unsure[i], r.Verdict == Inconclusive)
-				}
+				counts[k].add(t, i, deployments, k, d, p, base)
 			}
 		}
-		what := fmt.Sprintf("%d of 8 workers lost, no worker counts: ", k)
+	}
+	for _, k := range losses {
+		c, what := counts[k], fmt.Sprintf("%d of 8 workers lost, no worker counts: ", k)
 		switch k {
 		case 0:
-			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.AtMost, 0.01, caught))
+			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.AtMost, 0.01, c.caught))
 		case 1: // in half of the deployments the survivors carry the load: nothing can see it
-			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.Stated, 0, caught))
+			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.Stated, 0, c.caught))
 		case 3:
-			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.AtLeast, 0.99, caught))
+			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.AtLeast, 0.99, c.caught))
 		}
 		if k > 0 {
 			mean := 0.0
-			for i := range predicted {
-				predicted[i] /= float64(max(caught[i].All, 1))
-				mean += predicted[i] / float64(len(predicted))
+			for i := range c.predicted {
+				c.predicted[i] /= float64(max(c.caught[i].All, 1))
+				mean += c.predicted[i] / float64(len(c.predicted))
 			}
-			if n == 0 {
+			if mean == 0 {
 				t.Errorf("%d lost: nothing was predicted", k)
 			}
-			s.Judge(t, kneetest.Figures("A18", what+"check fails, as the fault-power report predicts it", kneetest.Stated, 0, mean, predicted))
+			s.Judge(t, kneetest.Figures("A18", what+"check fails, as the fault-power report predicts it", kneetest.Stated, 0, mean, c.predicted))
 		}
-		s.Judge(t, kneetest.Shares("A18", what+"the gate at the operating point fails", kneetest.Stated, 0, gate))
-		s.Judge(t, kneetest.Shares("A18", what+"check is inconclusive", kneetest.Stated, 0, unsure))
+		s.Judge(t, kneetest.Shares("A18", what+"the gate at the operating point fails", kneetest.Stated, 0, c.gate))
+		s.Judge(t, kneetest.Shares("A18", what+"check is inconclusive", kneetest.Stated, 0, c.unsure))
 	}
 }
