@@ -7,7 +7,9 @@
 // must be labelled "closed loop, N = …" and never be read as an open-loop SLO.
 //
 // Requests go over HTTP/1.1, one kept-alive connection a stream, from bytes of
-// our own. Chunks are told apart by one scan of their bytes. On Linux the time
+// our own. Answers from a plain http target are decoded where they are read;
+// TLS, HTTP/2 and proxies go through net/http, which the former is held to by
+// tests. Chunks are told apart by one scan of their bytes. On Linux the time
 // of an arrival is the kernel's; what this process added to it is reported as
 // Health.Lag. A stream whose request failed pauses before its next one.
 //
