@@ -69,7 +69,11 @@ func TestNoSuchModel(t *testing.T) {
 	} {
 		s := serve(t, c.models...)
 		path := filepath.Join(t.TempDir(), "j.jsonl")
-		code, out, said := perfsweep(t, "sweep", "--target", s.URL, "--gpus", "1", "--model", c.model, "--journal", path)
+		args := []string{"sweep", "--target", s.URL, "--gpus", "1", "--journal", path}
+		if c.model != "" {
+			args = append(args, "--model", c.model)
+		}
+		code, out, said := perfsweep(t, args...)
 		if code != c.code || !strings.Contains(said, c.says) || out != "" {
 			t.Errorf("%s: exit code %d, stdout %q: %s", c.name, code, out, said)
 		}
