@@ -20,6 +20,8 @@ const (
 	// server has this long, and this many bytes, to end it after [DONE].
 	tailTime  = 500 * time.Millisecond
 	tailBytes = 64 << 10
+	// maxHeld bounds what the unfinished lines of all streams take together.
+	maxHeld = 512 << 20
 )
 
 var errTail = errors.New("the server did not end its answer")
@@ -30,6 +32,7 @@ type client struct {
 	secrets  []string
 	limits   Limits
 	clock    *clock
+	held     *stream.Budget // of the readers of all exchanges
 	// openAI makes go-openai carry the requests; nil with the native transport.
 	openAI *openAISide
 }
@@ -45,7 +48,7 @@ func newClient(cfg *Config, base string, run *clock) (*client, error) {
 	if host := req.Header.Get("Host"); host != "" {
 		req.Host = host
 	}
-	c := &client{template: req, secrets: cfg.secrets(), limits: cfg.Limits, clock: run}
+	c := &client{template: req, secrets: cfg.secrets(), limits: cfg.Limits, clock: run, held: stream.NewBudget(maxHeld)}
 	if cfg.Transport == GoOpenAI {
 		c.openAI = &openAISide{base: base, key: cfg.APIKey, model: cfg.Model, endpoint: cfg.Endpoint}
 	}
@@ -97,6 +100,7 @@ type exchange struct {
 func newExchange(ctx context.Context, c *client, transport http.RoundTripper) *exchange {
 	e := &exchange{client: c, transport: transport}
 	e.script.secrets = c.secrets
+	e.reader.Share(c.held)
 	e.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: e.gotConn})
 	if c.openAI != nil {
 		e.goOpenAI = newCrossCheck(e)
@@ -130,6 +134,7 @@ func (e *exchange) do(body []byte) reply {
 		e.tail.Stop()
 		e.tail = nil
 	}
+	e.reader.Release() // a pause may follow
 	r.text = cleanText(r.text, e.secrets...)
 	r.marks = e.marks
 	if r.outcome != OK || r.end == 0 {

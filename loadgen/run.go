@@ -146,6 +146,7 @@ func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
 	if c.cfg.Limits.StopOnSilence > 0 {
 		e.heard = &s.lastToken
 	}
+	e.script.most = chunksFor(ask.out)
 	r := e.do(ask.body)
 	if r.outcome == OK && r.tokens.Completion > int64(ask.out) {
 		// The preflight saw the limit honoured: this count is not to be believed.

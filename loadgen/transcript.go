@@ -2,7 +2,9 @@ package loadgen
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"time"
@@ -12,6 +14,10 @@ import (
 
 // maxChunks bounds the arrival times kept of one request.
 const maxChunks = 1 << 20
+
+// chunksFor bounds the chunks with output of an answer of some tokens: a server
+// that sends one a character stays far below, one that never ends does not.
+func chunksFor(tokens int) int { return min(maxChunks, 1024+16*tokens) }
 
 // transcript gathers what one stream has said so far and judges it at its end.
 // It is reused: its slices belong to a worker.
@@ -36,10 +42,11 @@ type transcript struct {
 	text         string
 	scanner      stream.Scanner
 	secrets      []string
+	most         int // chunks with output; 0 = maxChunks
 }
 
 func (t *transcript) reset() {
-	*t = transcript{times: t.times[:0], scanner: t.scanner, secrets: t.secrets}
+	*t = transcript{times: t.times[:0], scanner: t.scanner, secrets: t.secrets, most: t.most}
 }
 
 // bounded cuts a server's words, and with them what may begin a secret.
@@ -79,8 +86,8 @@ func (t *transcript) event(ev stream.Event, at int64) {
 }
 
 func (t *transcript) token(kind stream.Kind, at int64) {
-	if len(t.times) >= maxChunks {
-		t.fail(Protocol, "more than 1048576 chunks in one answer")
+	if most := cmp.Or(t.most, maxChunks); len(t.times) >= most {
+		t.fail(Protocol, fmt.Sprintf("more than %d chunks in one answer", most))
 		return
 	}
 	t.times = append(t.times, at)
@@ -199,7 +206,7 @@ func (t *transcript) end(err error) (Outcome, string) {
 	switch {
 	case t.fault != "":
 		return t.fault, t.text
-	case errors.Is(err, stream.ErrTooLong):
+	case errors.Is(err, stream.ErrTooLong), errors.Is(err, stream.ErrCrowded):
 		return Protocol, err.Error()
 	case !complete && whole:
 		return Truncated, "the stream ended without [DONE], a finish_reason of each choice, or usage at its end"

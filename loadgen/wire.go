@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math"
 	"net"
@@ -51,6 +52,7 @@ type wire struct {
 	stream bool
 	whole  []byte // the body of one that is no stream
 	stray  bool   // bytes followed it
+	unsent bool   // a part of the request was never written
 	ended  error  // io.EOF: it was complete
 }
 
@@ -96,7 +98,7 @@ func (w *wire) post(ctx context.Context, body []byte) (Outcome, string) {
 	}
 	w.out = strconv.AppendInt(append(w.out[:0], w.head...), int64(len(body)), 10)
 	w.out = append(append(w.out, "\r\n\r\n"...), body...)
-	w.begun, w.stray, w.whole, w.ended = false, false, nil, nil
+	w.begun, w.stray, w.unsent, w.whole, w.ended = false, false, false, nil, nil
 	w.answer.Reset(maxHead)
 
 	kept := w.conn != nil && unused(w.conn)
@@ -114,7 +116,11 @@ func (w *wire) post(ctx context.Context, body []byte) (Outcome, string) {
 	w.farewell = w.answer.Head.Close || ctx.Err() != nil
 	if w.stream {
 		w.reader.End(err)
-		return w.streamed(ctx, w.events())
+		o, text := w.streamed(ctx, w.events())
+		if o == OK && w.unsent {
+			return Protocol, "the answer was whole before its request was sent"
+		}
+		return o, text
 	}
 	return w.refused(w.answer.Head, w.whole)
 }
@@ -146,6 +152,7 @@ func (w *wire) attempt(ctx context.Context) (nothing bool, err error) {
 		if n, err = conn.Write(w.out); err != nil && n == 0 && !dialled {
 			nothing = true
 		} else if got := w.receive(conn); err == nil || w.begun {
+			w.unsent = err != nil
 			err = got // a server may answer, and close, before it has read all
 		}
 	}
@@ -168,8 +175,9 @@ func (w *wire) converse(conn pumped) (sent bool, err error) {
 	}
 	late := time.AfterFunc(writeGrace, func() { _ = conn.Close() })
 	werr := <-wrote
-	sent = late.Stop() && werr == nil
-	if werr != nil && !w.begun {
+	w.unsent = werr != nil
+	sent = late.Stop() && !w.unsent
+	if werr != nil && !w.begun && !errors.Is(werr, net.ErrClosed) { // not closed here, for what receive says
 		err = werr
 	}
 	return sent, err

@@ -54,20 +54,18 @@ type Reader struct {
 	hasData bool
 	named   bool
 	comment []byte
+	budget  *Budget
 }
 
 // Reset makes r read src from its beginning; the buffers are kept. Without a
 // source r takes what is fed to it.
 func (r *Reader) Reset(src io.Reader) {
 	r.settle()
-	buf, data := r.buf, r.data
-	if cap(buf) > keepBuffer || buf == nil {
-		buf = make([]byte, startBuffer)
+	r.Release()
+	if r.buf == nil {
+		r.buf = make([]byte, startBuffer)
 	}
-	if cap(data) > keepBuffer {
-		data = nil
-	}
-	*r = Reader{src: src, buf: buf, data: data[:0], comment: r.comment[:0]}
+	*r = Reader{src: src, buf: r.buf, data: r.data[:0], comment: r.comment[:0], budget: r.budget}
 }
 
 // Feed appends bytes; Next then returns the events that they complete, and
@@ -117,7 +115,7 @@ func (r *Reader) Next() (Event, error) {
 	for {
 		line, err := r.line()
 		if err != nil {
-			if err != ErrTooLong && err != ErrMore && (r.hasData || r.named) {
+			if err != ErrTooLong && err != ErrCrowded && err != ErrMore && (r.hasData || r.named) {
 				r.given = true
 				return Event{Data: r.data, Error: r.named, Comment: r.comment, AtEnd: true}, nil
 			}
@@ -139,13 +137,17 @@ func (r *Reader) Next() (Event, error) {
 			r.given = true
 			return Event{Data: value, Error: r.named, Comment: r.comment}, nil
 		}
-		if r.hasData {
-			r.data = append(r.data, '\n')
-		}
 		if len(r.data)+len(value) > MaxLine {
 			return Event{}, ErrTooLong
 		}
-		r.data, r.hasData = append(r.data, value...), true
+		data, ok := r.grown(r.data, len("\n")+len(value))
+		if !ok {
+			return Event{}, ErrCrowded
+		}
+		if r.hasData {
+			data = append(data, '\n')
+		}
+		r.data, r.hasData = append(data, value...), true
 	}
 }
 
@@ -217,7 +219,7 @@ func (r *Reader) line() ([]byte, error) {
 			r.fill()
 			continue
 		}
-		if len(rest) > 0 && r.err != ErrTooLong {
+		if len(rest) > 0 && r.err != ErrTooLong && r.err != ErrCrowded {
 			r.r, r.seen = r.w, 0
 			return r.first(rest), nil
 		}
@@ -266,9 +268,12 @@ func (r *Reader) room() bool {
 			r.err = ErrTooLong
 			return false
 		}
-		bigger := make([]byte, 2*len(r.buf))
-		copy(bigger, r.buf)
-		r.buf = bigger
+		bigger, ok := r.grown(r.buf, 1)
+		if !ok {
+			r.err = ErrCrowded
+			return false
+		}
+		r.buf = bigger[:cap(bigger)]
 	}
 	return true
 }
