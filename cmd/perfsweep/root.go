@@ -41,9 +41,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return code
 }
 
-// oneLine adds the way out that every interruption has.
+// maxMessage bounds a message: words of a file in it may be as long as that.
+const maxMessage = 16 << 10
+
+// oneLine bounds an error's text, and adds the way out that every interruption
+// has.
 func oneLine(err error, code int) string {
 	msg := strings.TrimSpace(err.Error())
+	if len(msg) > maxMessage { // it quotes a file
+		msg = strings.ToValidUTF8(msg[:maxMessage], "") + "…"
+	}
 	if code == exitInterrupted {
 		return "interrupted: " + msg + "; a journal given with --journal is intact, continue it with --resume"
 	}

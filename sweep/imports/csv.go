@@ -70,10 +70,10 @@ func columns(name string, head []string) (map[string]int, error) {
 	for i, h := range head {
 		h = strings.TrimPrefix(strings.TrimSpace(h), "\ufeff")
 		if !known(h) {
-			return nil, fmt.Errorf("%s:1: unknown column %q; known are %s", name, h, strings.Join(append(append([]string{}, required...), optional...), ", "))
+			return nil, fmt.Errorf("%s:1: unknown column %.40q; known are %s", name, h, strings.Join(append(append([]string{}, required...), optional...), ", "))
 		}
 		if _, dup := col[h]; dup {
-			return nil, fmt.Errorf("%s:1: column %q occurs twice", name, h)
+			return nil, fmt.Errorf("%s:1: column %.40q occurs twice", name, h)
 		}
 		col[h] = i
 	}
@@ -107,7 +107,7 @@ func row(col map[string]int, rec []string) (knee.Run, error) {
 		}
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
-			return 0, fmt.Errorf("%s is %q; it must be a number greater than 0", key, s)
+			return 0, fmt.Errorf("%s is %.40q; it must be a number greater than 0", key, s)
 		}
 		return v, nil
 	}

@@ -51,6 +51,7 @@ func TestCSVRefuses(t *testing.T) {
 		"empty":              {"", "f.csv: empty"},
 		"header only":        {header + "\n", "no rows"},
 		"another unit":       {strings.Replace(header, "ttft_p50_ms", "ttft_p50_s", 1) + "\n8,1,1,1\n", `f.csv:1: unknown column "ttft_p50_s"`},
+		"a binary file":      {strings.Repeat("[", 1<<20), `unknown column "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[["; known`},
 		"column missing":     {"concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms\n8,1,1\n", `"ttft_p99_ms" is missing`},
 		"column twice":       {header + ",ttft_p99_ms\n8,1,1,1,1\n", "occurs twice"},
 		"short row":          {header + "\n8,1,1\n", "wrong number of fields"},
