@@ -10,8 +10,8 @@ import (
 
 // Source names a journal and the state of it that was read.
 type Source struct {
-	Name   string
-	SHA256 string
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
 }
 
 // AnchorJournal is a journal from outside the campaign, which the campaign is

@@ -47,6 +47,8 @@ type CheckResult struct {
 	// Sensitivity is what such a check sees of losses, as the baseline's curve
 	// predicts it.
 	Sensitivity []Sensitivity `json:"sensitivity,omitempty"`
+	// Provenance is what the overlay's sidecar says of this check.
+	Provenance ProvenanceResult `json:"provenance,omitzero"`
 }
 
 // Check judges the check runs of a curve against a gate; base, when not nil,

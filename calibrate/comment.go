@@ -2,7 +2,6 @@ package calibrate
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
-	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // comment writes what a reader of the overlay needs to trust, or distrust, the
@@ -20,10 +18,12 @@ func (j *judgement) comment(p Proposal) []string {
 	paragraphs := []string{
 		j.heading(p.Outcome),
 		j.subject(),
+		j.stated(),
 		j.reading(p),
 		j.kneeLine(p),
 		j.floorLine(p),
 		j.validityLine(),
+		j.writtenLine(p),
 		j.effectLine(p),
 		j.noiseLine(),
 		j.anchorLine(),
@@ -34,6 +34,7 @@ func (j *judgement) comment(p Proposal) []string {
 	}
 	paragraphs = append(paragraphs,
 		fmt.Sprintf("Fingerprint sha256:%.16s, perfsweep %s, profile %s, effort %s.", p.FingerprintHash, j.version(), j.policy.Profile, orUnknown(string(j.curve.Fingerprint.Effort))),
+		"Not known: "+strings.Join(p.NotKnown, "; ")+".",
 		j.evaluatorNote(p.Form))
 	return slices.DeleteFunc(paragraphs, func(s string) bool { return s == "" })
 }
@@ -72,12 +73,7 @@ func (j *judgement) heading(o Outcome) string {
 
 // date is that of the last gate run, as the journal has it.
 func (j *judgement) date() string {
-	var last time.Time
-	for _, r := range j.curve.Runs {
-		if r.Step.Kind == loadgen.Gate && r.Step.Purpose == sweep.Confirm && r.Step.ConcurrencyPerGPU == j.op() && r.Started.After(last) {
-			last = r.Started
-		}
-	}
+	last := lastGateRun(j.curve, j.op())
 	if last.IsZero() {
 		last = j.curve.Started
 	}
@@ -85,22 +81,6 @@ func (j *judgement) date() string {
 		return "an unknown date"
 	}
 	return last.UTC().Format(time.DateOnly)
-}
-
-func (j *judgement) subject() string {
-	f := j.curve.Fingerprint
-	s := fmt.Sprintf("Target %s; %d GPU(s); model %s; workload %s.", printable(f.Target), f.GPUs, printable(j.model()), workload(f.Workload))
-	var labels []string
-	for _, k := range slices.Sorted(maps.Keys(f.Labels)) {
-		labels = append(labels, printable(k)+"="+printable(f.Labels[k]))
-	}
-	if f.Deployment != "" {
-		labels = append(labels, "deployment="+printable(f.Deployment))
-	}
-	if len(labels) == 0 {
-		return s + " No accelerator, image or precision was stated (--label)."
-	}
-	return s + " Stated: " + strings.Join(labels, ", ") + "."
 }
 
 func workload(w loadgen.WorkloadSpec) string {
@@ -170,23 +150,21 @@ func (j *judgement) floorLine(p Proposal) string {
 	if j.policy.TTFTOnly {
 		return fmt.Sprintf("No throughput floor (TTFT only); the %s floor would be %s tok/s per GPU.", j.policy.Profile, num(floorSig(j.rawFloor(), 3)))
 	}
-	share, other, otherValue := portableShare, Regression, l.Regression
+	other, otherValue := Regression, l.Regression
 	if j.policy.Profile == Regression {
-		share, other, otherValue = regressionShare, Portable, l.Portable
+		other, otherValue = Portable, l.Portable
 	}
-	s := fmt.Sprintf("Floor, %s profile: min(%.2f x median, L/0.9) rounded down to 3 digits, L = %s the 95/95 tolerance limit of a fresh deployment "+
-		"(k %.3f, s_w %.4f, s_b %.4f %s, %d deployment(s), %d runs).",
-		j.policy.Profile, share, num(l.L), l.K, l.SW, l.SB, l.SBBasis, l.Deployments, l.Runs)
+	s := fmt.Sprintf("Floor, %s profile: %s; L = %s (k %.3f); spread of ln X within a deployment s_w %.4f, between deployments s_b %.4f %s, from %d deployment(s), %d runs.",
+		j.policy.Profile, j.floorRule(), num(l.L), l.K, l.SW, l.SB, l.SBBasis, l.Deployments, l.Runs)
 	if p.Form == Absolute {
 		s += fmt.Sprintf(" Written for a full node of %d GPUs.", j.policy.NodeGPUs)
 	}
-	s += fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(otherValue))
-	return s
+	return s + fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(otherValue))
 }
 
 func (j *judgement) effectLine(p Proposal) string {
-	s := fmt.Sprintf("Ceiling: 2 x the median TTFT p99 or its upper tolerance limit. Effective after the evaluator's tolerance of %.2f: TTFT p99 <= %s ms",
-		recipes.Tolerance, num(p.EffectiveCeilingTTFTP99MS))
+	s := fmt.Sprintf("Ceiling: %s. Effective after the evaluator's tolerance of %.2f: TTFT p99 <= %s ms",
+		ceilingRule, recipes.Tolerance, num(p.EffectiveCeilingTTFTP99MS))
 	if !j.policy.TTFTOnly {
 		s += fmt.Sprintf(", throughput >= %s tok/s per GPU (%.1f %% of the median; a healthy run fails it with probability %.1g)",
 			num(p.EffectiveFloorPerGPU), 100*p.EffectiveFloorPerGPU/p.TokPerSecPerGPU, j.limits.FailProbability(p.EffectiveFloorPerGPU, 1))

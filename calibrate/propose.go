@@ -46,6 +46,7 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 		out.Gate, note = e.gate(current)
 		out.EffectiveFloorPerGPU = e.effectiveFloor()
 		out.EffectiveCeilingTTFTP99MS = (1 + recipes.Tolerance) * e.ceilingMS
+		out.Rule, out.NotKnown = j.rule(), j.notKnown()
 		out.Comment = j.comment(out)
 	}
 	out.Reasons = j.reasons(outcome, why, note)

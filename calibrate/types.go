@@ -135,6 +135,10 @@ type Proposal struct {
 	// InvalidRuns counts the runs of the whole campaign that failed a run gate.
 	InvalidRuns     int    `json:"invalid_runs"`
 	FingerprintHash string `json:"fingerprint_sha256,omitempty"`
+	// Rule says how floor and ceiling follow from the runs; NotKnown lists what
+	// a reader of the gate might take for known.
+	Rule     string   `json:"rule,omitempty"`
+	NotKnown []string `json:"not_known,omitempty"`
 	// Comment is the overlay comment, a paragraph an element, without "# ".
 	Comment []string `json:"comment,omitempty"`
 	// Writable: the outcome permits --write.

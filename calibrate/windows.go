@@ -236,11 +236,8 @@ func (j *judgement) windowsApart() string {
 	return ""
 }
 
-// windowNote names the windows of a reading, "" for a single one.
+// windowNote names the windows of a reading.
 func (a attempts) windowNote() string {
-	if !a.several() {
-		return ""
-	}
 	all := a.windows()
 	var parts []string
 	for _, w := range all {
@@ -253,5 +250,5 @@ func (a attempts) windowNote() string {
 		}
 		parts = append(parts, s)
 	}
-	return fmt.Sprintf(" In %d windows: %s UTC.", len(all), strings.Join(parts, ", "))
+	return fmt.Sprintf(" In %d window(s): %s UTC.", len(all), strings.Join(parts, ", "))
 }

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +21,7 @@ type calibrateFlags struct {
 	point    int
 	allowSim bool
 	recipes  string
+	sidecar  string
 	anchor   anchorFlags
 	explain  bool
 	spec     specFlags
@@ -42,6 +40,10 @@ safely below it, derives a throughput floor per GPU and a TTFT ceiling, and
 prints the change to the overlay as a diff. Only --write changes the file, and
 only when every gate on the data is met; otherwise it ends with 9 and says which
 gate is unmet. Without --target it uses what --journal holds.
+
+What the gate rests on is written with it: for people into a comment, for programs
+into OVERLAY.provenance.json beside it (--sidecar FILE), with which check tells a
+loss of speed from a change of what is measured. Keep the two files together.
 
 Nothing within a campaign shows that a whole environment is slow, so a gate needs
 an anchor from outside (C7). --anchor JOURNAL gives a strong one: an approved
@@ -86,6 +88,7 @@ decided; -o json has the same under "explain".`,
 	fl := c.Flags()
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
+	fl.StringVar(&f.sidecar, "sidecar", "", sidecarUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
 	f.anchor.bind(fl)
 	f.spec.bind(fl)
@@ -165,6 +168,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		if err := recipes.CheckWritable(f.overlay); err != nil {
 			return err
 		}
+		if err := f.sidecarReady(cam.flags.journal, f.anchor.file(f.overlay)); err != nil {
+			return err
+		}
 	}
 	if cam.model == "" {
 		cam.model = ov.gate.Model
@@ -189,7 +195,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if d.Reason != "" && !p.Writable {
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
-	return a.finishCalibrate(f, ov, report.Calibration{
+	return a.finishCalibrate(f, ov, policy, report.Calibration{
 		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	})
@@ -197,7 +203,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 
 // finishCalibrate makes the edit, writes it if that is allowed, and shows it.
 // What was measured is shown whatever became of the file.
-func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, r report.Calibration) error {
+func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrate.Policy, r report.Calibration) error {
 	var failed error
 	if !r.Proposal.Gate.Empty() {
 		edited, err := ov.SetGate(r.Proposal.Gate, r.Proposal.Comment)
@@ -207,9 +213,9 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, r report.Calibr
 		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
 		if f.write && r.Proposal.Writable {
 			if _, failed = f.chainAllows(edited, r.Proposal.Gate); failed == nil {
-				failed = replaceOverlay(f.overlay, ov.src, edited)
+				failed = f.writeOverlay(ov, edited, r, policy)
 			}
-			r.Wrote = failed == nil
+			r.Wrote, r.Sidecar = failed == nil, sidecarFile(f.sidecar, f.overlay)
 		}
 	}
 	err := a.printCalibration(r)
@@ -221,22 +227,6 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, r report.Calibr
 	}
 	if !r.Proposal.Writable {
 		return verdict{exitInconclusive}
-	}
-	return nil
-}
-
-// replaceOverlay writes an edit of src. The file may have been changed while
-// the target was measured, for hours maybe: that change must not be lost.
-func replaceOverlay(path string, src, edited []byte) error {
-	now, err := os.ReadFile(path)
-	if err == nil && !bytes.Equal(now, src) {
-		err = fmt.Errorf("%s was changed meanwhile; apply the diff by hand, or calibrate again from --journal without --target", path)
-	}
-	if err == nil {
-		err = recipes.WriteFile(path, edited)
-	}
-	if err != nil {
-		return fmt.Errorf("the calibration stands, but the overlay was not written: %w", err)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ type checkFlags struct {
 	overlay  string
 	nodeGPUs int
 	baseline string
+	sidecar  string
 	replay   string
 	files    checkFiles
 	emulate  bool
@@ -40,6 +41,12 @@ steady run at the last healthy level at or below the baseline's knee, held
 against the baseline's own runs there. A failed pulse is a failed gate (8).
 It also tells drift against the baseline's gate runs, which changes no verdict.
 Without a baseline nothing is pulsed, and the verdict says so.
+
+The sidecar that calibrate wrote (OVERLAY.provenance.json, or --sidecar FILE) says
+what the gate was calibrated on. A run of something else, such as another image,
+precision, workload or GPUs a worker, is stale and inconclusive (9), never a
+regression; a gate that was edited since, and a sidecar that is missing, are told.
+State with --label what a URL does not tell.
 
 Model and load are the overlay's, else those of AICR_INFERENCE_PERF_MODEL and
 AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says
@@ -74,6 +81,7 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.`,
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is checked")
 	fl.IntVar(&f.nodeGPUs, "node-gpus", 0, "GPUs of a full node, for an absolute floor on a partly used node")
 	fl.StringVar(&f.baseline, "baseline", "", "journal of the calibration: adds the capacity pulse, and scales the agreement test with its run-to-run noise")
+	fl.StringVar(&f.sidecar, "sidecar", "", sidecarUsage)
 	fl.StringVar(&f.replay, "replay", "", replayUsage)
 	fl.StringVar(&f.history.path, "history", "", historyUsage)
 	f.files.bind(fl)
@@ -87,10 +95,10 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	if f.overlay == "" {
 		return badInputf("check needs --overlay FILE")
 	}
-	if err := f.files.ready(f.overlay, cam.flags.journal, f.baseline, f.history.path); err != nil {
+	if err := f.files.ready(f.overlay, cam.flags.journal, f.baseline, f.history.path, sidecarFile(f.sidecar, f.overlay)); err != nil {
 		return err
 	}
-	if err := f.history.ready(f.overlay, cam.flags.journal, f.baseline); err != nil {
+	if err := f.history.ready(f.overlay, cam.flags.journal, f.baseline, sidecarFile(f.sidecar, f.overlay)); err != nil {
 		return err
 	}
 	r, err := a.check(ctx, cam, f)
@@ -131,6 +139,10 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if gate.Model == "" {
 		gate.Model = r.Inputs.Model
 	}
+	sidecar, err := readSidecar(f.sidecar, f.overlay)
+	if err != nil {
+		return r, err
+	}
 	base, err := f.base()
 	if err != nil {
 		return r, err
@@ -149,7 +161,8 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err
 	}
-	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base)
+	known := calibrate.JudgeProvenance(sidecarFile(f.sidecar, f.overlay), sidecar, calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}, r.Curve)
+	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base).With(known)
 	return r, f.emulateAICR(ov.Overlay, &r)
 }
 

@@ -236,7 +236,7 @@ func TestOverlayChangedMeanwhile(t *testing.T) {
 	p := calibrate.Proposal{Outcome: calibrate.OutcomeOK, Writable: true, Comment: []string{"why"}, Gate: recipes.Gate{
 		Model: "m", ConcurrencyPerGPU: 32, RoutingMode: "dynamo-router", FloorPerGPU: 1000, CeilingTTFTP99MS: 400,
 	}}
-	err = a.finishCalibrate(&calibrateFlags{overlay: path, write: true}, overlayFile{Overlay: ov, src: []byte(plainOverlay)}, report.Calibration{Proposal: p, Overlay: path})
+	err = a.finishCalibrate(&calibrateFlags{overlay: path, write: true}, overlayFile{Overlay: ov, src: []byte(plainOverlay)}, calibrate.Policy{}, report.Calibration{Proposal: p, Overlay: path})
 	if code, _ := exitCode(t.Context(), err); code != exitWorld || err == nil || !strings.Contains(err.Error(), "was changed meanwhile") {
 		t.Errorf("exit code %d, %v", code, err)
 	}

@@ -17,6 +17,7 @@ type Calibration struct {
 	Overlay  string
 	Diff     string
 	Wrote    bool
+	Sidecar  string // written with it
 	// Objective is nil where none was given.
 	Objective *Objective
 	// Explain adds how the decision came about.
@@ -29,6 +30,9 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p := &printer{w: w}
 	r := c.Proposal
 	p.line("%s", decision(c))
+	if c.Wrote {
+		p.line("  what it rests on is in %s", c.Sidecar)
+	}
 	for _, s := range r.Reasons {
 		p.line("  %s", s)
 	}

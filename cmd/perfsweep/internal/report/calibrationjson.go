@@ -41,6 +41,7 @@ type calibrationDoc struct {
 	Gate              *recipes.Gate           `json:"gate,omitempty"`
 	Diff              string                  `json:"diff,omitempty"`
 	Wrote             bool                    `json:"wrote"`
+	Sidecar           string                  `json:"sidecar,omitempty"`
 	Explain           *calibrationExplain     `json:"explain,omitempty"`
 }
 
@@ -94,6 +95,9 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
 		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Validity: r.Validity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
 		OutputTokens: c.Curve.OutputTokens(), Diff: c.Diff, Wrote: c.Wrote,
+	}
+	if c.Wrote {
+		d.Sidecar = c.Sidecar
 	}
 	if c.Objective != nil {
 		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput

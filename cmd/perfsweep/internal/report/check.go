@@ -77,21 +77,22 @@ func validity(r sweep.Run) string {
 }
 
 type checkDoc struct {
-	SchemaVersion int                     `json:"schema_version"`
-	Verdict       calibrate.Verdict       `json:"verdict"`
-	Simulated     bool                    `json:"simulated"`
-	Reasons       []string                `json:"reasons"`
-	Measured      measuredDoc             `json:"measured"`
-	Gate          recipes.Gate            `json:"gate"`
-	Effective     recipes.Evaluation      `json:"effective_gate"`
-	Pulse         calibrate.PulseResult   `json:"pulse,omitzero"`
-	Sensitivity   []calibrate.Sensitivity `json:"sensitivity,omitempty"`
-	Drift         *calibrate.Drift        `json:"drift,omitempty"`
-	History       *calibrate.History      `json:"history,omitempty"`
-	Runs          []runDoc                `json:"runs"`
-	Fingerprint   *sweep.Fingerprint      `json:"fingerprint,omitempty"`
-	Inputs        *recipes.Inputs         `json:"inputs,omitempty"`
-	AICR          *aicrDoc                `json:"aicr,omitempty"`
+	SchemaVersion int                         `json:"schema_version"`
+	Verdict       calibrate.Verdict           `json:"verdict"`
+	Simulated     bool                        `json:"simulated"`
+	Reasons       []string                    `json:"reasons"`
+	Measured      measuredDoc                 `json:"measured"`
+	Gate          recipes.Gate                `json:"gate"`
+	Effective     recipes.Evaluation          `json:"effective_gate"`
+	Pulse         calibrate.PulseResult       `json:"pulse,omitzero"`
+	Sensitivity   []calibrate.Sensitivity     `json:"sensitivity,omitempty"`
+	Drift         *calibrate.Drift            `json:"drift,omitempty"`
+	History       *calibrate.History          `json:"history,omitempty"`
+	Runs          []runDoc                    `json:"runs"`
+	Fingerprint   *sweep.Fingerprint          `json:"fingerprint,omitempty"`
+	Inputs        *recipes.Inputs             `json:"inputs,omitempty"`
+	Provenance    *calibrate.ProvenanceResult `json:"provenance,omitempty"`
+	AICR          *aicrDoc                    `json:"aicr,omitempty"`
 }
 
 type aicrDoc struct {
@@ -119,6 +120,9 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 	}
 	if c.Inputs.ConcurrencyPerGPU > 0 {
 		d.Inputs = &c.Inputs
+	}
+	if r.Provenance.State != "" {
+		d.Provenance = &r.Provenance
 	}
 	if c.AICR != nil {
 		d.AICR = &aicrDoc{c.AICR, c.AICR.differs(r.Verdict)}

@@ -1,0 +1,198 @@
+package calibrate
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// ProvenanceState says how an overlay and a check relate to the sidecar.
+type ProvenanceState string
+
+// The states. Only stale, unproved and interrupted keep a check from a verdict.
+const (
+	ProvenanceMatches ProvenanceState = "matches"
+	// ProvenanceEdited: the gate is no longer the one that was calibrated.
+	ProvenanceEdited ProvenanceState = "edited"
+	// ProvenanceMissing: there is no sidecar.
+	ProvenanceMissing ProvenanceState = "missing"
+	// ProvenanceStale: the check measured something else.
+	ProvenanceStale ProvenanceState = "stale"
+	// ProvenanceUnproved: precision or GPUs per worker are stated on one side only.
+	ProvenanceUnproved ProvenanceState = "unproved"
+	// ProvenanceInterrupted: a write ended between sidecar and overlay.
+	ProvenanceInterrupted ProvenanceState = "interrupted"
+)
+
+// ProvenanceResult is what a sidecar says of a check.
+type ProvenanceResult struct {
+	State   ProvenanceState `json:"state"`
+	Sidecar string          `json:"sidecar"`
+	Says    []string        `json:"says,omitempty"`
+}
+
+// OverlayState is an overlay as it is checked.
+type OverlayState struct {
+	Bytes []byte
+	Gate  recipes.Gate
+}
+
+// JudgeProvenance holds an overlay and a curve against the sidecar; nil says
+// that there is none. name is the sidecar's, for messages.
+func JudgeProvenance(name string, p *Provenance, o OverlayState, c sweep.Curve) ProvenanceResult {
+	out := ProvenanceResult{State: ProvenanceMissing, Sidecar: name}
+	if p == nil {
+		out.Says = []string{fmt.Sprintf("no sidecar %s: whether this is what the gate was calibrated on is not known", name)}
+		return out
+	}
+	edited := p.edits(o.Gate)
+	if len(edited) > 0 && hash(o.Bytes) == p.ReplacedOverlaySHA256 {
+		out.State = ProvenanceInterrupted
+		out.Says = []string{fmt.Sprintf("%s belongs to a gate that was never written, because calibrate --write was interrupted before it replaced the overlay (%s): run it again",
+			name, strings.Join(edited, "; "))}
+		return out
+	}
+	out.State = ProvenanceMatches
+	if len(edited) > 0 {
+		out.State = ProvenanceEdited
+		out.Says = []string{fmt.Sprintf("the gate was edited after %s was written (%s): nothing that was measured supports it", name, strings.Join(edited, "; "))}
+	}
+	diff, open := p.differences(c.Fingerprint)
+	if len(diff) > 0 {
+		out.State = ProvenanceStale
+		out.Says = append(out.Says, "stale, re-baseline: the gate was calibrated on something else ("+strings.Join(diff, "; ")+"); no loss of speed can be told from that: calibrate again")
+		return out
+	}
+	if v, g := p.Validity, c.Fingerprint.GPUs; g < v.MinGPUs || g > v.MaxGPUs {
+		out.Says = append(out.Says, fmt.Sprintf("measured on %d GPU(s), the floor was shown to hold for %d to %d", g, v.MinGPUs, v.MaxGPUs))
+	}
+	var key []string
+	for _, l := range open {
+		if slices.Contains(keyLabels(), l.name) {
+			key = append(key, l.text())
+		}
+	}
+	if len(key) > 0 {
+		out.State = ProvenanceUnproved
+		out.Says = append(out.Says, "not known to be what the gate was calibrated on ("+strings.Join(key, "; ")+"): state it with --label")
+	} else if len(open) > 0 {
+		var all []string
+		for _, l := range open {
+			all = append(all, l.text())
+		}
+		out.Says = append(out.Says, "whether these changed since the calibration is not known: "+strings.Join(all, "; "))
+	}
+	return out
+}
+
+// edits lists where a gate is not the one that was written.
+func (p Provenance) edits(g recipes.Gate) []string {
+	if GateHash(g) == p.GateSHA256 {
+		return nil
+	}
+	var out []string
+	w := p.Gate
+	number := func(x float64) string {
+		if x == 0 {
+			return "none"
+		}
+		return num(x)
+	}
+	for _, f := range []struct{ name, was, is string }{
+		{recipes.NameModel, w.Model, g.Model},
+		{recipes.NameConcurrency, number(float64(w.ConcurrencyPerGPU)), number(float64(g.ConcurrencyPerGPU))},
+		{recipes.NameRouting, w.RoutingMode, g.RoutingMode},
+		{recipes.NameFloorPerGPU, number(w.FloorPerGPU), number(g.FloorPerGPU)},
+		{recipes.NameFloor, number(w.Floor), number(g.Floor)},
+		{recipes.NameCeiling, number(w.CeilingTTFTP99MS), number(g.CeilingTTFTP99MS)},
+	} {
+		if f.was != f.is {
+			out = append(out, fmt.Sprintf("%s: calibrated %s, now %s", f.name, orNone(printable(f.was)), orNone(printable(f.is))))
+		}
+	}
+	if len(out) == 0 {
+		out = []string{"a value differs after its fourth digit"}
+	}
+	return out
+}
+
+// keyLabels are the labels without which two deployments are not one thing: at
+// another precision or tensor parallel size the same GPUs read other numbers.
+func keyLabels() []string { return []string{"precision", "gpus_per_worker"} }
+
+// oneSided is a label that the sidecar or the check states, and the other does not.
+type oneSided struct{ name, calibrated, now string }
+
+func (l oneSided) text() string {
+	return fmt.Sprintf("%s: calibrated %s, now %s", printable(l.name), orNotStated(printable(l.calibrated)), orNotStated(printable(l.now)))
+}
+
+func orNotStated(s string) string {
+	if s == "" {
+		return "not stated"
+	}
+	return s
+}
+
+// differences compares the fingerprint of a check with the calibration's. A
+// portable floor per GPU is made for other clusters and node sizes, so that
+// neither is a difference there. open lists what one of them does not state.
+func (p Provenance) differences(now sweep.Fingerprint) (diff []string, open []oneSided) {
+	was := p.Fingerprint
+	was.Labels, now.Labels = withoutPlaces(was.Labels), withoutPlaces(now.Labels)
+	if p.FloorProfile == Portable && p.FloorForm == PerGPU {
+		was.GPUs = now.GPUs
+		delete(was.Labels, "workers")
+	}
+	diff = stale(was, now)
+	if math.Abs(p.Tolerance-recipes.Tolerance) > 1e-9 {
+		diff = append(diff, fmt.Sprintf("the evaluator's tolerance: %s, now %s", num(p.Tolerance), num(recipes.Tolerance)))
+	}
+	names := map[string]bool{}
+	for _, l := range []map[string]string{was.Labels, now.Labels} {
+		for k := range l {
+			names[k] = true
+		}
+	}
+	for k := range names {
+		if l := (oneSided{k, was.Labels[k], now.Labels[k]}); (l.calibrated == "") != (l.now == "") && k != "workers" {
+			open = append(open, l)
+		}
+	}
+	slices.SortFunc(open, func(a, b oneSided) int { return strings.Compare(a.name, b.name) })
+	return diff, open
+}
+
+// withoutPlaces leaves out the labels that say where something runs.
+func withoutPlaces(labels map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range labels {
+		if !slices.Contains([]string{"node", "cluster", "hostname", "zone", "region"}, k) {
+			out[k] = v
+		}
+	}
+	return out
+}
+
+// With adds what the sidecar says. What was measured on something else, or for
+// a gate that was never written, is inconclusive whatever it reads: it may not
+// be called a regression, and is no pass.
+func (r CheckResult) With(p ProvenanceResult) CheckResult {
+	r.Provenance = p
+	switch p.State {
+	case ProvenanceStale, ProvenanceUnproved, ProvenanceInterrupted:
+		reasons := slices.Clone(p.Says)
+		if r.Verdict == Inconclusive {
+			reasons = append(reasons, r.Reasons...)
+		}
+		r.Verdict, r.Reasons = Inconclusive, reasons
+		r.Effective.Pass, r.Effective.Reasons = false, []string{}
+	default:
+		r.Reasons = append(slices.Clone(r.Reasons), p.Says...)
+	}
+	return r
+}

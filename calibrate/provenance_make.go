@@ -1,0 +1,89 @@
+package calibrate
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// wholeRun names the estimator of everything that a gate compares.
+const wholeRun = "whole_run"
+
+// Edit is an edit of an overlay, with the gate as it is read from the new bytes.
+type Edit struct {
+	Overlay  string // its path
+	Old, New []byte
+	Gate     recipes.Gate
+	At       time.Time
+}
+
+// NewProvenance records what a proposal rests on, for the overlay that it is
+// written into. before is the overlay's sidecar so far, nil where there is
+// none: an edit that changes nothing keeps its date.
+func NewProvenance(c sweep.Curve, p Proposal, policy Policy, e Edit, before *Provenance) Provenance {
+	out := Provenance{
+		SchemaVersion: ProvenanceSchema, ToolVersion: c.Fingerprint.ToolVersion,
+		CampaignStarted: stamp(c.Started), Measured: stamp(lastGateRun(c, p.Point.ConcurrencyPerGPU)), Written: stamp(e.At),
+		Overlay: filepath.Base(e.Overlay), OverlaySHA256: hash(e.New), ReplacedOverlaySHA256: hash(e.Old), GateSHA256: GateHash(e.Gate),
+		Outcome: p.Outcome, FloorForm: p.Form, FloorProfile: p.Profile, NodeGPUs: policy.NodeGPUs, TTFTOnly: policy.TTFTOnly,
+		Gate: e.Gate, Effective: EffectiveGate{p.EffectiveFloorPerGPU, p.EffectiveCeilingTTFTP99MS},
+		Tolerance: recipes.Tolerance, Rule: p.Rule, Limits: p.Limits,
+		Knee: KneeRecord{
+			Status: string(p.Fit.Status), Model: p.Fit.Model, Knee: p.Fit.Knee, Low: p.Fit.KneeLow, High: p.Fit.KneeHigh,
+			Elasticity: p.Fit.EStar, NoiseSD: p.Fit.Noise, NoiseDF: p.Fit.NoiseDF,
+		},
+		Point: p.Point, RunKind: string(loadgen.Gate), Estimator: wholeRun, BaselineRuns: []BaselineRun{},
+		FaultPower: some(p.Sensitivity), BlindSpots: some(misses(p.Sensitivity)), NotKnown: some(p.NotKnown),
+		Anchor: p.Anchor, Equivalence: p.Equivalence, Validity: p.Validity, Gates: some(p.Gates),
+		Fingerprint: c.Fingerprint, FingerprintSHA256: p.FingerprintHash, Journal: policy.Journal,
+	}
+	for _, r := range attemptsAt(c, p.Point.ConcurrencyPerGPU, sweep.Confirm).valid {
+		out.BaselineRuns = append(out.BaselineRuns, BaselineRun{
+			p.Point.ConcurrencyPerGPU, r.tokPerSecPerGPU, r.ttftP50MS, r.ttftP99MS, r.window, r.deployment, stamp(r.began),
+		})
+	}
+	if before != nil && before.OverlaySHA256 == out.OverlaySHA256 && before.OverlaySHA256 == out.ReplacedOverlaySHA256 {
+		out.Written, out.ReplacedOverlaySHA256 = before.Written, before.ReplacedOverlaySHA256
+	}
+	return out
+}
+
+// Encode is the file.
+func (p Provenance) Encode() ([]byte, error) {
+	b, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("writing the provenance of %s: %w", p.Overlay, err)
+	}
+	return append(b, '\n'), nil
+}
+
+// lastGateRun is when the last gate run at a point began, as the journal has it.
+func lastGateRun(c sweep.Curve, n int) time.Time {
+	var last time.Time
+	for _, r := range c.Runs {
+		if r.Step.Kind == loadgen.Gate && r.Step.Purpose == sweep.Confirm && r.Step.ConcurrencyPerGPU == n && r.Started.After(last) {
+			last = r.Started
+		}
+	}
+	return last
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// some is a list that JSON shows as one, however empty.
+func some[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,148 @@
+package calibrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// ParseProvenance reads a sidecar. It is strict, because a key that is missing,
+// unknown or contradicts another one is a file that somebody edited: its errors
+// name file and key.
+func ParseProvenance(name string, b []byte) (Provenance, error) {
+	var p Provenance
+	fail := func(err error) (Provenance, error) {
+		return Provenance{}, fmt.Errorf("%s: not a sidecar of provenance: %w; calibrate again, or restore the file", name, err)
+	}
+	var head struct {
+		SchemaVersion *int `json:"schema_version"`
+	}
+	if err := json.Unmarshal(b, &head); err != nil {
+		return fail(err)
+	}
+	switch {
+	case head.SchemaVersion == nil:
+		return fail(errors.New("schema_version is missing"))
+	case *head.SchemaVersion != ProvenanceSchema:
+		return fail(fmt.Errorf("schema_version is %d, this perfsweep reads %d", *head.SchemaVersion, ProvenanceSchema))
+	}
+	if err := matchKeys("", b, reflect.TypeFor[Provenance]()); err != nil {
+		return fail(err)
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return fail(err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fail(errors.New("there is more after it"))
+	}
+	if err := p.valid(); err != nil {
+		return fail(err)
+	}
+	return p, nil
+}
+
+// matchKeys compares the keys of an object with the fields of a type, in their
+// exact spelling, which encoding/json does not demand.
+func matchKeys(at string, b []byte, t reflect.Type) error {
+	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
+		var items []json.RawMessage
+		if err := json.Unmarshal(b, &items); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		for i, item := range items {
+			if err := matchKeys(fmt.Sprintf("%s[%d]", at, i), item, t.Elem()); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	var got map[string]json.RawMessage
+	if err := json.Unmarshal(b, &got); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if at != "" {
+		at += "."
+	}
+	for i := range t.NumField() {
+		key, options, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if !t.Field(i).IsExported() || key == "-" {
+			continue
+		}
+		raw, there := got[key]
+		delete(got, key)
+		switch {
+		case there && !bytes.Equal(raw, []byte("null")):
+			if err := matchKeys(at+key, raw, t.Field(i).Type); err != nil {
+				return err
+			}
+		case there:
+			return fmt.Errorf("%s is null", at+key)
+		case !strings.Contains(options, "omit"):
+			return fmt.Errorf("%s is missing", at+key)
+		}
+	}
+	if len(got) > 0 {
+		return fmt.Errorf("%s%.80q is not known", at, slices.Min(slices.Collect(maps.Keys(got))))
+	}
+	return nil
+}
+
+// valid reports the first key that contradicts the schema or another key.
+func (p Provenance) valid() error {
+	for _, h := range []struct{ key, value, want string }{
+		{"overlay_sha256", p.OverlaySHA256, ""},
+		{"replaced_overlay_sha256", p.ReplacedOverlaySHA256, ""},
+		{"gate_sha256", p.GateSHA256, GateHash(p.Gate)},
+		{"fingerprint_sha256", p.FingerprintSHA256, FingerprintHash(p.Fingerprint)},
+	} {
+		switch {
+		case !isSHA256(h.value):
+			return fmt.Errorf("%s %.80q is no SHA-256", h.key, h.value)
+		case h.want != "" && h.value != h.want:
+			return fmt.Errorf("%s is not that of what it stands for: the file was edited", h.key)
+		}
+	}
+	for _, d := range []struct{ key, value string }{{"campaign_started", p.CampaignStarted}, {"measured", p.Measured}, {"written", p.Written}} {
+		if _, err := time.Parse(time.RFC3339, d.value); d.value != "" && err != nil {
+			return fmt.Errorf("%s %.80q is no date", d.key, d.value)
+		}
+	}
+	switch {
+	case p.Outcome != OutcomeOK && p.Outcome != OutcomeSimulated:
+		return fmt.Errorf("outcome %.80q is none that is written", p.Outcome)
+	case p.FloorForm != PerGPU && p.FloorForm != Absolute:
+		return fmt.Errorf("floor_form %.80q is not known", p.FloorForm)
+	case p.FloorProfile != Portable && p.FloorProfile != Regression:
+		return fmt.Errorf("floor_profile %.80q is not known", p.FloorProfile)
+	case p.RunKind != string(loadgen.Gate) || p.Estimator != wholeRun:
+		return fmt.Errorf("run_kind %.80q and estimator %.80q are not those of a gate", p.RunKind, p.Estimator)
+	case !(p.Tolerance > 0 && p.Tolerance < 1):
+		return fmt.Errorf("evaluator_tolerance_ratio %v is not between 0 and 1", p.Tolerance)
+	case p.Gate.Empty() || p.Gate.ConcurrencyPerGPU < 1:
+		return errors.New("written_gate demands nothing, or pins no concurrency")
+	case p.Fingerprint.GPUs < 1:
+		return fmt.Errorf("fingerprint.gpus is %d", p.Fingerprint.GPUs)
+	case len(p.BaselineRuns) < minRunsToWrite:
+		return fmt.Errorf("baseline_runs has %d runs, a gate rests on %d at least", len(p.BaselineRuns), minRunsToWrite)
+	}
+	for i, r := range p.BaselineRuns {
+		if r.ConcurrencyPerGPU != p.Gate.ConcurrencyPerGPU || !positive(r.TokPerSecPerGPU) || !positive(r.TTFTP50MS) || !positive(r.TTFTP99MS) {
+			return fmt.Errorf("baseline_runs[%d] is no gate run at %d per GPU", i, p.Gate.ConcurrencyPerGPU)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/recipes"
+)
+
+const sidecarUsage = "file of provenance (default: OVERLAY.provenance.json beside the overlay)"
+
+// maxSidecar bounds what is read as a sidecar.
+const maxSidecar = 4 << 20
+
+// sidecarFile is where the provenance of an overlay lies: beside it, so that it
+// is reviewed, moved and kept with it, and under a name that nothing takes for
+// an overlay.
+func sidecarFile(flag, overlay string) string {
+	if flag != "" {
+		return flag
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(overlay, ".yaml"), ".yml") + ".provenance.json"
+}
+
+// readSidecar reads the provenance of an overlay; nil where the default file is
+// not there. A file that was named must be there.
+func readSidecar(flag, overlay string) (*calibrate.Provenance, error) {
+	path := sidecarFile(flag, overlay)
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) && flag == "" {
+		return nil, nil
+	}
+	info, err := regularFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxSidecar {
+		return nil, badInputf("%s: %d bytes is too large for a sidecar", path, info.Size())
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the provenance: %w", err)
+	}
+	p, err := calibrate.ParseProvenance(path, b)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return &p, nil
+}
+
+// writeOverlay writes an edit together with its sidecar. The overlay may have
+// been changed while the target was measured, for hours maybe: that change must
+// not be lost.
+func (f *calibrateFlags) writeOverlay(ov overlayFile, edited []byte, r report.Calibration, p calibrate.Policy) error {
+	path := sidecarFile(f.sidecar, f.overlay)
+	now, err := os.ReadFile(f.overlay)
+	if err == nil && !bytes.Equal(now, ov.src) {
+		err = fmt.Errorf("%s was changed meanwhile; apply the diff by hand, or calibrate again from --journal without --target", f.overlay)
+	}
+	if err == nil {
+		var sidecar []byte
+		if sidecar, err = f.sidecarOf(ov, edited, r, p); err == nil {
+			// The sidecar first: it knows which overlay it was to be written with.
+			err = recipes.WriteFiles(recipes.File{Path: path, Content: sidecar}, recipes.File{Path: f.overlay, Content: edited})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the calibration stands, but the overlay was not written: %w", err)
+	}
+	return nil
+}
+
+func (f *calibrateFlags) sidecarOf(ov overlayFile, edited []byte, r report.Calibration, p calibrate.Policy) ([]byte, error) {
+	o, err := recipes.Parse(f.overlay, edited)
+	if err != nil {
+		return nil, err
+	}
+	gate, _, err := o.Gate()
+	if err != nil {
+		return nil, err
+	}
+	// A sidecar that cannot be read is replaced: this one is the remedy.
+	before, _ := readSidecar(f.sidecar, f.overlay)
+	e := calibrate.Edit{Overlay: f.overlay, Old: ov.src, New: edited, Gate: gate, At: time.Now()}
+	return calibrate.NewProvenance(r.Curve, r.Proposal, p, e, before).Encode()
+}
+
+// sidecarReady tries the sidecar before any load.
+func (f *calibrateFlags) sidecarReady(reads ...string) error {
+	path := sidecarFile(f.sidecar, f.overlay)
+	for _, other := range append([]string{f.overlay}, reads...) {
+		if other != "" && sameFile(path, other) {
+			return badInputf("--sidecar %s: the command uses that file for something else; name another", path)
+		}
+	}
+	return recipes.CheckWritable(path)
+}

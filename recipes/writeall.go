@@ -1,0 +1,115 @@
+package recipes
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// File is a file to be written.
+type File struct {
+	Path    string
+	Content []byte
+}
+
+// WriteFiles replaces several files as one: each is complete on disk under
+// another name before the first is renamed, and when a rename fails those
+// already made are taken back. Renames are made in the order given; no file
+// system renames two files at once, so that a crash between two leaves the
+// first ones new and the others old, which the first file must let a reader
+// recognise.
+func WriteFiles(files ...File) error {
+	s, err := stageFiles(files)
+	if err != nil {
+		return err
+	}
+	for i := range s {
+		if err := s[i].commit(); err != nil {
+			for j := range s[:i] {
+				err = errors.Join(err, s[j].takeBack())
+			}
+			return errors.Join(err, discard(s[i:]))
+		}
+	}
+	for _, f := range s {
+		err = errors.Join(err, syncDir(filepath.Dir(f.target)))
+	}
+	return err
+}
+
+// staged is a file that is complete beside the one it replaces.
+type staged struct {
+	path, target string
+	tmp          string // "" where the file holds the content already
+	existed      bool
+	old          []byte
+}
+
+func stageFiles(files []File) ([]staged, error) {
+	var out []staged
+	for _, f := range files {
+		s, err := stage(f)
+		if err != nil {
+			return nil, errors.Join(err, discard(out))
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func stage(f File) (staged, error) {
+	target, mode, err := replaceable(f.Path)
+	if err != nil {
+		return staged{}, err
+	}
+	s := staged{path: f.Path, target: target}
+	if s.old, err = os.ReadFile(target); err == nil {
+		s.existed = true
+		if bytes.Equal(s.old, f.Content) {
+			return s, nil
+		}
+	}
+	tmp, err := tempBeside(f.Path, target)
+	if err != nil {
+		return staged{}, err
+	}
+	if err := fill(tmp, f.Content, mode); err != nil {
+		return staged{}, errors.Join(fmt.Errorf("replacing %s: %w; the old file is untouched", f.Path, err), os.Remove(tmp.Name()))
+	}
+	s.tmp = tmp.Name()
+	return s, nil
+}
+
+func (s *staged) commit() error {
+	if s.tmp == "" {
+		return nil
+	}
+	if err := os.Rename(s.tmp, s.target); err != nil {
+		return fmt.Errorf("replacing %s: %w; the old file is untouched", s.path, err)
+	}
+	return nil
+}
+
+// takeBack undoes a commit.
+func (s *staged) takeBack() error {
+	switch {
+	case s.tmp == "":
+		return nil
+	case s.existed:
+		return WriteFile(s.path, s.old)
+	}
+	return os.Remove(s.target)
+}
+
+// discard removes what was staged and not committed.
+func discard(all []staged) error {
+	var err error
+	for _, s := range all {
+		if s.tmp != "" {
+			err = errors.Join(err, os.Remove(s.tmp))
+		}
+	}
+	return err
+}

@@ -1,0 +1,97 @@
+package recipes
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func pair(dir string) (a, b string, files []File) {
+	a, b = filepath.Join(dir, "a.json"), filepath.Join(dir, "b.yaml")
+	return a, b, []File{{a, []byte("new a")}, {b, []byte("new b")}}
+}
+
+func TestWriteFiles(t *testing.T) {
+	dir := t.TempDir()
+	a, b, files := pair(dir)
+	writeOld(t, b, 0o640)
+	if err := WriteFiles(files...); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, a, "new a", 0o644)
+	wantFile(t, b, "new b", 0o640)
+	before, err := os.Stat(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFiles(files...); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(b); err != nil || !os.SameFile(before, after) || entries(t, dir) != 2 {
+		t.Errorf("writing the same again must change nothing (%v, %d files)", err, entries(t, dir))
+	}
+}
+
+// What cannot be written stops everything before the first file changes.
+func TestWriteFilesStagesAll(t *testing.T) {
+	dir := t.TempDir()
+	a, b, files := pair(dir)
+	writeOld(t, a, 0o600)
+	if err := os.Mkdir(b, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFiles(files...); err == nil {
+		t.Fatal("a folder was replaced")
+	}
+	wantFile(t, a, "old", 0o600)
+	if n := entries(t, dir); n != 2 {
+		t.Errorf("%d entries, want the 2 that were there", n)
+	}
+}
+
+// A second rename that fails takes the first one back.
+func TestStagedTakeBack(t *testing.T) {
+	dir := t.TempDir()
+	a, b, files := pair(dir)
+	writeOld(t, b, 0o640)
+	s, err := stageFiles(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s {
+		if err := s[i].commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range s {
+		if err := s[i].takeBack(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantFile(t, b, "old", 0o640)
+	if _, err := os.Stat(a); err == nil || entries(t, dir) != 1 {
+		t.Error("a file that was not there before is still there")
+	}
+}
+
+// Between the two renames a kill leaves the first file new and the second old,
+// whole in either case.
+func TestWriteFilesKilledBetween(t *testing.T) {
+	dir := t.TempDir()
+	a, b, files := pair(dir)
+	writeOld(t, a, 0o600)
+	writeOld(t, b, 0o600)
+	s, err := stageFiles(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, a, "old", 0o600)
+	if err := s[0].commit(); err != nil {
+		t.Fatal(err)
+	}
+	wantFile(t, a, "new a", 0o600)
+	wantFile(t, b, "old", 0o600)
+	if err := discard(s[1:]); err != nil {
+		t.Fatal(err)
+	}
+}
