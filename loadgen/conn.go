@@ -28,6 +28,8 @@ func (c *clock) since(t time.Time) int64 { return int64(t.Sub(c.start)) }
 type netStats struct {
 	// dials are attempts, made those that succeeded.
 	dials, made, armed, steps, slow atomic.Int64
+	// stray counts answers that were followed by bytes of no answer.
+	stray atomic.Int64
 	// received are what the connections read into, one at a time: memory that
 	// is warm where a buffer of each connection would be cold at every chunk.
 	received sync.Pool

@@ -19,6 +19,9 @@ func (c *campaign) environment(r *Result) {
 	if n := c.net.steps.Load(); n > 0 {
 		warn("%d reads had an unusable kernel timestamp: was the clock stepped?", n)
 	}
+	if n := c.net.stray.Load(); n > 0 {
+		warn("%d answers were followed by bytes of no answer: answers and requests may be out of step on this server's connections", n)
+	}
 	if h.SlowConnects > 0 {
 		warn("%d of %d connects took %v or more, as after a lost SYN or at a full accept queue; they are in no latency", h.SlowConnects, h.Dials, slowConnect)
 	}

@@ -117,7 +117,10 @@ func unused(c net.Conn) bool {
 	idle := false
 	err = raw.Control(func(fd uintptr) {
 		var b [1]byte
-		_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		if n > 0 {
+			s.stats.stray.Add(1)
+		}
 		idle = err == syscall.EAGAIN || err == syscall.EINTR
 	})
 	return err == nil && idle

@@ -208,7 +208,9 @@ func (w *wire) take(b []byte) (enough bool) {
 			return true
 		}
 		if err != nil {
-			w.ended, w.stray = err, len(rest) > 0
+			if w.ended, w.stray = err, len(rest) > 0; w.stray && err == io.EOF {
+				w.exchange.conn.stats.stray.Add(1)
+			}
 			return true
 		}
 		if len(rest) == 0 {

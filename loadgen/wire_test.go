@@ -112,3 +112,15 @@ type errorBody struct {
 
 func (b *errorBody) Read([]byte) (int, error) { b.reads++; return 0, io.ErrUnexpectedEOF }
 func (b *errorBody) Close() error             { b.closed = true; return nil }
+
+// TestStrayBytes: what follows an answer is never taken for the next one, and
+// the run says that there was such.
+func TestStrayBytes(t *testing.T) {
+	body := chat("a") + finish + usageOf("1") + done
+	whole := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	base, dials := canned(t, whole+"HTTP/1.1 200 OK\r\n", false)
+	r := loaded(t, base, Native, 3)
+	if r.All[OK] != 3 || dials.Load() != 3 || !strings.Contains(strings.Join(r.Warnings, "\n"), "3 answers were followed by bytes of no answer") {
+		t.Errorf("%v, %v, %d connections, %q", r.All, r.Errors, dials.Load(), r.Warnings)
+	}
+}
