@@ -210,6 +210,7 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 		if err != nil {
 			return err
 		}
+		r.Upstream = ov.UpstreamNeeds(r.Proposal.Gate)
 		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
 		if f.write && r.Proposal.Writable {
 			if _, failed = f.chainAllows(edited, r.Proposal.Gate); failed == nil {

@@ -18,6 +18,7 @@ type Calibration struct {
 	Diff     string
 	Wrote    bool
 	Sidecar  string // written with it
+	Upstream []recipes.Need
 	// Objective is nil where none was given.
 	Objective *Objective
 	// Explain adds how the decision came about.
@@ -61,8 +62,17 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		}
 		p.line("%s", c.Diff)
 	}
+	if c.changed() {
+		p.line("what AICR's repository needs besides this edit:")
+		for _, n := range c.Upstream {
+			p.line("  %s: %s", n.What, n.How)
+		}
+	}
 	return p.err
 }
+
+// changed reports whether the overlay is another one now.
+func (c Calibration) changed() bool { return c.Wrote && c.Diff != "" }
 
 // decision is the first line.
 func decision(c Calibration) string {

@@ -42,6 +42,7 @@ type calibrationDoc struct {
 	Diff              string                  `json:"diff,omitempty"`
 	Wrote             bool                    `json:"wrote"`
 	Sidecar           string                  `json:"sidecar,omitempty"`
+	Upstream          []recipes.Need          `json:"upstream,omitempty"`
 	Explain           *calibrationExplain     `json:"explain,omitempty"`
 }
 
@@ -98,6 +99,9 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 	}
 	if c.Wrote {
 		d.Sidecar = c.Sidecar
+	}
+	if c.changed() {
+		d.Upstream = c.Upstream
 	}
 	if c.Objective != nil {
 		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
