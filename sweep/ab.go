@@ -63,7 +63,7 @@ func InTurns(a, b []Run) error {
 		}
 	}
 	if d := len(a) - len(b); d < -1 || d > 1 {
-		return fmt.Errorf("A has %d runs and B has %d: they were not measured in turns", len(a), len(b))
+		return fmt.Errorf("there are %d runs of A and %d of B: they were not measured in turns", len(a), len(b))
 	}
 	return nil
 }
