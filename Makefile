@@ -51,7 +51,7 @@ bench: ## benchmarks matching BENCH
 PARTS ?=
 .PHONY: figures
 figures: build ## what is claimed of the generator, beside its references; five minutes of a quiet machine
-	$(GO) run ./test/figures -bin bin/perfsweep $(PARTS)
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) run ./test/figures -bin bin/perfsweep $(PARTS)
 
 .PHONY: lint
 lint: fmt vet staticcheck errcheck ## gofmt, vet, staticcheck and errcheck, suites behind tags included
