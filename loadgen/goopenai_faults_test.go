@@ -114,6 +114,22 @@ func TestGoOpenAIRedials(t *testing.T) {
 	}
 }
 
+// TestGoOpenAILongStream: F16. A time limit on an http.Client covers the body
+// and would cut a stream of an hour; ours are on requests, and only when asked.
+func TestGoOpenAILongStream(t *testing.T) {
+	for _, kind := range []TransportKind{Native, GoOpenAI} {
+		for limit, want := range map[time.Duration]Outcome{2 * time.Hour: OK, 30 * time.Minute: Timeout} {
+			e := &engine{ttft: time.Minute, itl: 10 * time.Minute}
+			cfg := Config{Concurrency: 1, Kind: Gate, Transport: kind, Workload: workload(t, tokens(8, 0)), Limits: Limits{MinRequests: 2, RequestTimeout: limit, DrainTimeout: 3 * time.Hour}}
+			inBubble(t, e, cfg, func(r Result, err error) {
+				if err != nil || r.All[want] != r.All.Total() {
+					t.Errorf("%s within %v: %v %v", kind, limit, err, r.All)
+				}
+			})
+		}
+	}
+}
+
 // TestGoOpenAIMarked: F16 and F17. With the client that go-openai brings, a
 // server may compress; through ours it may not. There are no kernel times, and
 // the result says what it is.
