@@ -1,9 +1,6 @@
 package calibrate
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -121,14 +118,7 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 }
 
 // FingerprintHash is the SHA-256 of a fingerprint's journal form, in hex.
-func FingerprintHash(f sweep.Fingerprint) string {
-	b, err := json.Marshal(f)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
-}
+func FingerprintHash(f sweep.Fingerprint) string { return jsonHash(f) }
 
 // modelOf is the model that a campaign measured, "" if it does not say.
 func modelOf(c sweep.Curve) string {

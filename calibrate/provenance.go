@@ -105,8 +105,10 @@ type BaselineRun struct {
 }
 
 // GateHash is the SHA-256, in hex, of a gate's JSON form.
-func GateHash(g recipes.Gate) string {
-	b, err := json.Marshal(g)
+func GateHash(g recipes.Gate) string { return jsonHash(g) }
+
+func jsonHash(v any) string {
+	b, err := json.Marshal(v)
 	if err != nil {
 		return ""
 	}

@@ -1,7 +1,6 @@
 package recipes
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,26 +10,7 @@ import (
 
 // WriteFile replaces path atomically (temp file, fsync, rename, same mode). A
 // symbolic link stays a link: what it points to is replaced.
-func WriteFile(path string, b []byte) error {
-	target, mode, err := replaceable(path)
-	if err != nil {
-		return err
-	}
-	if old, err := os.ReadFile(target); err == nil && bytes.Equal(old, b) {
-		return nil // nothing to say, so the file keeps its time as well
-	}
-	tmp, err := tempBeside(path, target)
-	if err != nil {
-		return err
-	}
-	if err = fill(tmp, b, mode); err == nil {
-		err = os.Rename(tmp.Name(), target)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("replacing %s: %w; the old file is untouched", path, err), os.Remove(tmp.Name()))
-	}
-	return syncDir(filepath.Dir(target))
-}
+func WriteFile(path string, b []byte) error { return WriteFiles(File{path, b}) }
 
 // CheckWritable reports whether WriteFile could replace path now, so that a
 // calibration need not fail after hours of load. It leaves nothing behind.

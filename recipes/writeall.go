@@ -34,7 +34,9 @@ func WriteFiles(files ...File) error {
 		}
 	}
 	for _, f := range s {
-		err = errors.Join(err, syncDir(filepath.Dir(f.target)))
+		if f.tmp != "" {
+			err = errors.Join(err, syncDir(filepath.Dir(f.target)))
+		}
 	}
 	return err
 }
@@ -68,7 +70,7 @@ func stage(f File) (staged, error) {
 	if s.old, err = os.ReadFile(target); err == nil {
 		s.existed = true
 		if bytes.Equal(s.old, f.Content) {
-			return s, nil
+			return s, nil // nothing to say, so the file keeps its time as well
 		}
 	}
 	tmp, err := tempBeside(f.Path, target)

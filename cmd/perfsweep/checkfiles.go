@@ -33,13 +33,22 @@ func (f *checkFiles) ready(reads ...string) error {
 		if i == 0 {
 			others = append([]string{f.junit}, reads...)
 		}
-		for _, other := range others {
-			if other != "" && sameFile(path, other) {
-				return badInputf("%s %s: the command uses that file for something else; name another", flag, path)
-			}
+		if err := ownFile(flag, path, others...); err != nil {
+			return err
 		}
 		if err := recipes.CheckWritable(path); err != nil {
 			return fmt.Errorf("%s: %w", flag, err)
+		}
+	}
+	return nil
+}
+
+// ownFile refuses to write to a file that the command uses otherwise; others
+// may be empty.
+func ownFile(flag, path string, others ...string) error {
+	for _, other := range others {
+		if other != "" && sameFile(path, other) {
+			return badInputf("%s %s: the command uses that file for something else; name another", flag, path)
 		}
 	}
 	return nil

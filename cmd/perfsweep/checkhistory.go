@@ -27,10 +27,8 @@ func (h *checkHistory) ready(others ...string) error {
 	if h.path == "" {
 		return nil
 	}
-	for _, other := range others {
-		if other != "" && sameFile(h.path, other) {
-			return badInputf("--history %s: the command uses that file for something else; name another", h.path)
-		}
+	if err := ownFile("--history", h.path, others...); err != nil {
+		return err
 	}
 	_, err := os.Stat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {

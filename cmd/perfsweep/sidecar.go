@@ -95,10 +95,8 @@ func (f *calibrateFlags) sidecarOf(ov overlayFile, edited []byte, r report.Calib
 // sidecarReady tries the sidecar before any load.
 func (f *calibrateFlags) sidecarReady(reads ...string) error {
 	path := sidecarFile(f.sidecar, f.overlay)
-	for _, other := range append([]string{f.overlay}, reads...) {
-		if other != "" && sameFile(path, other) {
-			return badInputf("--sidecar %s: the command uses that file for something else; name another", path)
-		}
+	if err := ownFile("--sidecar", path, append(reads, f.overlay)...); err != nil {
+		return err
 	}
 	return recipes.CheckWritable(path)
 }
