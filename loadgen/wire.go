@@ -1,8 +1,10 @@
 package loadgen
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -67,28 +69,17 @@ func requestHead(r *http.Request, once bool) []byte {
 	if own, ok := r.Header["User-Agent"]; ok {
 		agent = own[0]
 	}
-	w := &buffer{}
-	w.add(r.Method, " ", r.URL.RequestURI(), " HTTP/1.1\r\nHost: ", r.Host, "\r\n")
+	var w bytes.Buffer
+	fmt.Fprintf(&w, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.URL.RequestURI(), r.Host)
 	if agent != "" {
-		w.add("User-Agent: ", agent, "\r\n")
+		fmt.Fprintf(&w, "User-Agent: %s\r\n", agent)
 	}
-	_ = r.Header.WriteSubset(w, map[string]bool{"Host": true, "User-Agent": true, "Content-Length": true}) // memory takes all
+	_ = r.Header.WriteSubset(&w, map[string]bool{"Host": true, "User-Agent": true, "Content-Length": true}) // memory takes all
 	if once {
-		w.add("Connection: close\r\n")
+		w.WriteString("Connection: close\r\n")
 	}
-	w.add("Content-Length: ")
-	return w.b
-}
-
-// buffer is memory to write to.
-type buffer struct{ b []byte }
-
-func (w *buffer) Write(p []byte) (int, error) { w.b = append(w.b, p...); return len(p), nil }
-
-func (w *buffer) add(parts ...string) {
-	for _, p := range parts {
-		w.b = append(w.b, p...)
-	}
+	w.WriteString("Content-Length: ")
+	return w.Bytes()
 }
 
 // post sends a body and takes the answer.
