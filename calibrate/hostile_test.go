@@ -70,10 +70,29 @@ func bend(t *rapid.T, f *fixture) {
 	}
 }
 
-// No input makes Propose panic, print a NaN, or write from a real target or
-// from a simulation that was not allowed.
+// lawful fails where something is written from a real target or from a
+// simulation that was not allowed, or from less than a gate needs.
+func lawful(t rapid.TB, f *fixture, p Proposal) {
+	if _, err := json.Marshal(p); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Reasons) == 0 || p.Reasons[0] == "" {
+		t.Fatal("no reason")
+	}
+	if !p.Writable {
+		return
+	}
+	if !f.curve.Fingerprint.Simulated || !f.policy.AllowSimulated || p.Outcome != OutcomeSimulated || len(unmetOf(p.Gates)) > 0 {
+		t.Fatalf("written: %s %q", p.Outcome, p.Reasons)
+	}
+	if p.ValidAttempts < minRunsToWrite || p.StalledAttempts > sweep.MaxStalls || !positive(p.Gate.CeilingTTFTP99MS) ||
+		!f.policy.TTFTOnly && !positive(p.Gate.FloorPerGPU+p.Gate.Floor) {
+		t.Fatalf("written: %+v", p.Gate)
+	}
+}
+
+// No input makes Propose panic, print a NaN, or write what it has no right to.
 func TestProposeHostile(t *testing.T) {
-	written := 0
 	rapid.Check(t, func(t *rapid.T) {
 		f := newFixture()
 		f.curve.Fingerprint.Simulated = rapid.Bool().Draw(t, "simulated")
@@ -81,37 +100,55 @@ func TestProposeHostile(t *testing.T) {
 		if rapid.IntRange(0, 3).Draw(t, "damage") > 0 { // a quarter stays sound, so that something is written
 			bend(t, f)
 		}
-		for _, p := range []Proposal{f.propose(), Propose(f.curve, f.current, f.policy)} {
-			if _, err := json.Marshal(p); err != nil {
-				t.Fatal(err)
-			}
-			if len(p.Reasons) == 0 || p.Reasons[0] == "" {
-				t.Fatal("no reason")
-			}
-			if !p.Writable {
-				continue
-			}
-			written++
-			if !f.curve.Fingerprint.Simulated || !f.policy.AllowSimulated || p.Outcome != OutcomeSimulated || len(unmetOf(p.Gates)) > 0 {
-				t.Fatalf("written: %s %q", p.Outcome, p.Reasons)
-			}
-			if p.ValidAttempts < minRunsToWrite || p.StalledAttempts > sweep.MaxStalls || !positive(p.Gate.CeilingTTFTP99MS) ||
-				!f.policy.TTFTOnly && !positive(p.Gate.FloorPerGPU+p.Gate.Floor) {
-				t.Fatalf("written: %+v", p.Gate)
+		lawful(t, f, f.propose())
+		lawful(t, f, Propose(f.curve, f.current, f.policy))
+	})
+}
+
+// TestProposeSound: what the law above leaves undamaged is written, of the four
+// that it can be, where it is simulated and that is allowed.
+func TestProposeSound(t *testing.T) {
+	for _, simulated := range []bool{false, true} {
+		for _, allowed := range []bool{false, true} {
+			f := newFixture()
+			f.curve.Fingerprint.Simulated, f.policy.AllowSimulated = simulated, allowed
+			p := f.propose()
+			lawful(t, f, p)
+			if p.Writable != (simulated && allowed) {
+				t.Errorf("simulated %v, allowed %v: %s, writable %v: %q", simulated, allowed, p.Outcome, p.Writable, p.Reasons)
 			}
 		}
-	})
-	if written == 0 && !testing.Short() { // the short form draws too few to expect one
-		t.Error("no draw was ever written: the property is empty")
 	}
 }
 
-// No input makes Check panic, print a NaN, or pass without three valid
-// attempts and everything that the gate demands.
+// wellJudged fails where a verdict comes from fewer than three valid attempts, or
+// passes without everything that the gate demands.
+func wellJudged(t rapid.TB, f *fixture, g recipes.Gate, r CheckResult) {
+	r.Gate = recipes.Gate{} // the caller's own
+	if _, err := json.Marshal(r); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Reasons) == 0 {
+		t.Fatal("no reason")
+	}
+	if r.Verdict != Inconclusive && (r.Valid < checkValid || r.Attempts-r.Valid > checkInvalid || g.Empty() || f.curve.Fingerprint.GPUs <= 0) {
+		t.Fatalf("%s from %d of %d attempts", r.Verdict, r.Valid, r.Attempts)
+	}
+	if r.Verdict == Pass && (g.FloorPerGPU > 0 && !(r.TokPerSecPerGPU >= 0.9*g.FloorPerGPU*(1-1e-9)) ||
+		g.CeilingTTFTP99MS > 0 && !(r.TTFTP99MS <= 1.1*g.CeilingTTFTP99MS*(1+1e-9))) {
+		t.Fatalf("passed with %v and %v of %+v", r.TokPerSecPerGPU, r.TTFTP99MS, g)
+	}
+}
+
+// soundCheck is what the law below damages.
+func soundCheck() (*fixture, recipes.Gate) {
+	return checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3]), testGate()
+}
+
+// No input makes Check panic, print a NaN, or judge what it has no right to.
 func TestCheckHostile(t *testing.T) {
-	passed := 0
 	rapid.Check(t, func(t *rapid.T) {
-		f, g := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3]), testGate()
+		f, g := soundCheck()
 		if rapid.IntRange(0, 3).Draw(t, "damage") > 0 {
 			bend(t, f)
 		}
@@ -122,26 +159,20 @@ func TestCheckHostile(t *testing.T) {
 			}
 		}
 		base := f.curve
-		r := Check(g, f.curve, rapid.SampledFrom([]int{8, 0, -1, math.MaxInt}).Draw(t, "per node"), rapid.SampledFrom([]*sweep.Curve{nil, &base}).Draw(t, "base"))
-		r.Gate = recipes.Gate{} // the caller's own
-		if _, err := json.Marshal(r); err != nil {
-			t.Fatal(err)
-		}
-		if len(r.Reasons) == 0 {
-			t.Fatal("no reason")
-		}
-		if r.Verdict != Inconclusive && (r.Valid < checkValid || r.Attempts-r.Valid > checkInvalid || g.Empty() || f.curve.Fingerprint.GPUs <= 0) {
-			t.Fatalf("%s from %d of %d attempts", r.Verdict, r.Valid, r.Attempts)
-		}
-		if r.Verdict == Pass {
-			passed++
-			if g.FloorPerGPU > 0 && !(r.TokPerSecPerGPU >= 0.9*g.FloorPerGPU*(1-1e-9)) || g.CeilingTTFTP99MS > 0 && !(r.TTFTP99MS <= 1.1*g.CeilingTTFTP99MS*(1+1e-9)) {
-				t.Fatalf("passed with %v and %v of %+v", r.TokPerSecPerGPU, r.TTFTP99MS, g)
-			}
-		}
+		perNode := rapid.SampledFrom([]int{8, 0, -1, math.MaxInt}).Draw(t, "per node")
+		wellJudged(t, f, g, Check(g, f.curve, perNode, rapid.SampledFrom([]*sweep.Curve{nil, &base}).Draw(t, "base")))
 	})
-	if passed == 0 {
-		t.Error("no draw ever passed: the property is empty")
+}
+
+// TestCheckSound: undamaged, it passes.
+func TestCheckSound(t *testing.T) {
+	f, g := soundCheck()
+	for _, base := range []*sweep.Curve{nil, &f.curve} {
+		r := Check(g, f.curve, 8, base)
+		wellJudged(t, f, g, r)
+		if r.Verdict != Pass {
+			t.Errorf("with a base: %v: %s: %q", base != nil, r.Verdict, r.Reasons)
+		}
 	}
 }
 
