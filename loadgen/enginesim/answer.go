@@ -70,7 +70,7 @@ func (a *answering) wait() bool {
 func (a *answering) chunks() int64 {
 	from, out := a.sent, int(a.job.out.Load())
 	if from == 0 && out > 0 {
-		a.sim.stats.firstToken(time.Since(a.arrived))
+		a.sim.stats.firstToken(time.Since(a.arrived), a.job.held)
 	}
 	for a.sent < out {
 		next := a.job.chunkEnd(a.sent, a.sim.p.Chunk)
@@ -99,7 +99,7 @@ func (a *answering) whole() {
 		}
 		out := int(a.job.out.Load())
 		if a.sent == 0 && out > 0 {
-			a.sim.stats.firstToken(time.Since(a.arrived))
+			a.sim.stats.firstToken(time.Since(a.arrived), a.job.held)
 		}
 		fresh := int64(out - a.sent)
 		a.sent = out

@@ -34,7 +34,9 @@ type engine struct {
 	epochStart float64
 	// frontend is the share of the workers' speed that the ceiling lets through.
 	frontend float64
-	count    Counters
+	// saturated is for how long it has let less than all through.
+	saturated float64
+	count     Counters
 }
 
 func newEngine(p Params) *engine {
@@ -66,6 +68,7 @@ func (e *engine) submit(s *stream) bool {
 	s.number = uint64(e.count.Accepted)
 	s.decideEnd(e.p)
 	s.worker = e.route()
+	s.entered = e.now
 	if len(s.worker.running) < e.p.workerCap() {
 		e.admit(s)
 	} else {
@@ -163,6 +166,9 @@ func (e *engine) serve(seconds float64) {
 	for _, w := range e.workers {
 		w.served += w.rate * seconds
 	}
+	if e.frontend < 1 {
+		e.saturated += seconds
+	}
 }
 
 // next is the worker whose next chunk is due first, and the seconds until then.
@@ -192,14 +198,17 @@ func (e *engine) fire(w *worker) {
 		if more := e.excess(w) * e.p.ExcessBeforeFirst * s.jitter(e.p.Seed, forExcess); more > 0 {
 			s.before = min(0.95*float64(s.tokens), s.before+more*float64(s.tokens))
 			s.due = s.begun + s.before
+			s.paused = e.now
 			heap.Fix(&w.running, 0)
 			return
 		}
 	}
+	e.show(w, s)
 	fresh := int64(s.emit(e.p.Chunk))
 	e.count.GeneratedTokens += fresh
 	w.outputTokens += fresh
 	if s.ended() {
+		w.shown.finished++
 		heap.Pop(&w.running)
 		e.release(w)
 		return

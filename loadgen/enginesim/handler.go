@@ -24,6 +24,7 @@ func (s *Sim) routes() http.Handler {
 		answer(w, http.StatusOK, map[string]string{"status": "live", "message": "Service is live"})
 	})
 	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.HandleFunc("GET /workers/{worker}/metrics", s.workerMetrics)
 	return mux
 }
 

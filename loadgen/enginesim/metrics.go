@@ -14,22 +14,23 @@ import (
 const kvBlock = 16
 
 // metrics is one page in two dialects: that of Dynamo's frontend and, for each
-// worker, vLLM's.
+// worker, vLLM's. Each worker has a page of its own besides.
 func (s *Sim) metrics(w http.ResponseWriter, _ *http.Request) {
 	p := &page{model: strconv.Quote(s.p.Model)}
 	c := s.engine.counters()
 	s.frontendMetrics(p, c)
 	s.stats.write(p)
-	s.engine.write(p)
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-	_, _ = w.Write([]byte(p.out.String())) // a client that has gone is no news
+	s.engine.writeLoad(p)
+	s.engine.writeLast(p)
+	s.engine.writeWorkers(p, 0, s.p.live(), p.onCommonPage)
+	p.send(w)
 }
 
 func (s *Sim) frontendMetrics(p *page, c Counters) {
 	const prefix = "dynamo_frontend_"
 	p.gauge(prefix+"active_requests", "Number of requests currently being handled by the frontend", c.Running+c.Waiting)
 	p.gauge(prefix+"inflight_requests", "Number of inflight requests", c.Running+c.Waiting)
-	p.gauge(prefix+"queued_requests", "Number of requests in HTTP processing queue", c.Waiting)
+	p.gauge(prefix+"queued_requests", "Number of requests in HTTP processing queue", s.engine.untold())
 	p.gauge(prefix+"model_ready", "Whether the frontend can route at least one inference request for the model", 1)
 	p.gauge(prefix+"model_context_length", "Maximum context length in tokens for a worker serving the model", contextWindow)
 	if s.p.Slots > 0 {
@@ -60,42 +61,45 @@ func (s *stats) write(p *page) {
 		p.line(prefix+"requests_total", fmt.Sprintf(`{endpoint=%q,error_type=%q,model=%s,request_type=%q,status=%q}`,
 			c.endpoint, c.errorType, p.model, c.kind, c.status), s.done[c])
 	}
+	p.head(prefix+"model_rejection_total", "counter", "Total number of requests rejected because all workers were busy")
+	for _, c := range sorted(s.done) {
+		if c.errorType == "overload" {
+			p.line(prefix+"model_rejection_total", fmt.Sprintf(`{endpoint=%q,model=%s}`, c.endpoint, p.model), s.done[c])
+		}
+	}
+	p.head(prefix+"stage_duration_seconds", "histogram", "Pipeline stage duration (seconds)")
+	p.sums(prefix+"stage_duration_seconds", `{stage="preprocess"}`, s.preprocess)
+	p.head("dynamo_request_plane_send_seconds", "histogram", "Time for send_request() to complete (seconds)")
+	p.sums("dynamo_request_plane_send_seconds", "", s.send)
 	p.histogram(prefix+"time_to_first_token_seconds", "Time to first token in seconds", &s.ttft)
 	p.histogram(prefix+"request_duration_seconds", "Duration of LLM requests", &s.duration)
 	p.histogram(prefix+"input_sequence_tokens", "Input sequence length in tokens", &s.input)
 	p.histogram(prefix+"output_sequence_tokens", "Output sequence length in tokens", &s.output)
 }
 
-// write shows each worker as a vLLM engine.
-func (e *engine) write(p *page) {
+// writeLoad is what a frontend near its ceiling shows of its own threads.
+func (e *engine) writeLoad(p *page) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	each := func(name, kind, help string, value func(*worker) any) {
-		p.head(name, kind, help)
-		for i, w := range e.workers {
-			p.line(name, fmt.Sprintf(`{engine="%d",model_name=%s}`, i, p.model), value(w))
-		}
-	}
-	each("vllm:num_requests_running", "gauge", "Number of requests in model execution batches.",
-		func(w *worker) any { return len(w.running) })
-	each("vllm:num_requests_waiting", "gauge", "Number of requests waiting to be processed.",
-		func(w *worker) any { return len(w.waiting) })
-	each("vllm:kv_cache_usage_perc", "gauge", "KV-cache usage. 1 means 100 percent usage.",
-		func(w *worker) any { return e.p.kvUsage(len(w.running)) })
-	each("vllm:num_preemptions_total", "counter", "Cumulative number of preemption from the engine.",
-		func(w *worker) any { return w.preemptions })
-	each("vllm:prompt_tokens_total", "counter", "Number of prefill tokens processed.",
-		func(w *worker) any { return w.promptTokens })
-	each("vllm:generation_tokens_total", "counter", "Number of generation tokens processed.",
-		func(w *worker) any { return w.outputTokens })
+	p.head("dynamo_frontend_event_loop_stall_total", "counter", "Number of event loop stalls (delay > 5ms)")
+	p.line("dynamo_frontend_event_loop_stall_total", "", int64(e.saturated*stallsPerSecond))
+	p.head("dynamo_tokio_global_queue_depth", "gauge", "Number of tasks in the runtime's global queue")
+	p.line("dynamo_tokio_global_queue_depth", "", e.inFrontend())
 }
 
-// kvUsage is the share of a worker's KV cache that m running streams reserve.
-func (p Params) kvUsage(m int) float64 {
-	if p.KVTokens == 0 {
-		return 0
+// untold is the number of accepted requests without a first token.
+func (e *engine) untold() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := e.count.Waiting
+	for _, w := range e.workers {
+		for _, s := range w.running {
+			if s.out.Load() == 0 {
+				n++
+			}
+		}
 	}
-	return min(1, float64(m*p.KVTokensPerStream*p.WorkersPerGPU)/float64(p.KVTokens))
+	return n
 }
 
 func sorted(m map[class]int64) []class {
@@ -109,6 +113,11 @@ func sorted(m map[class]int64) []class {
 type page struct {
 	model string // quoted
 	out   strings.Builder
+}
+
+func (p *page) send(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	_, _ = w.Write([]byte(p.out.String())) // a client that has gone is no news
 }
 
 func (p *page) head(name, kind, help string) {

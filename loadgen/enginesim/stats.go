@@ -21,6 +21,8 @@ type stats struct {
 	duration     histogram // seconds
 	input        histogram // tokens
 	output       histogram // tokens
+	// Seconds that requests spent on their way to a worker.
+	preprocess, send sums
 }
 
 func newStats() *stats {
@@ -52,10 +54,14 @@ func (s *stats) started(o order) {
 	s.input.observe(float64(o.prompt))
 }
 
-func (s *stats) firstToken(after time.Duration) {
+// firstToken books a request's way to its first token, of which it was held in
+// the frontend for some seconds.
+func (s *stats) firstToken(after time.Duration, held float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ttft.observe(after.Seconds())
+	s.preprocess.add(idlePreprocessS + held/2)
+	s.send.add(idleSendS + held/2)
 }
 
 func (s *stats) ended(o order, job *stream, after time.Duration) {

@@ -17,6 +17,7 @@ type worker struct {
 	waiting []*stream
 	// Totals of this worker alone.
 	promptTokens, outputTokens, preemptions int64
+	shown                                   shown
 }
 
 func (w *worker) load() int { return len(w.running) + len(w.waiting) }
@@ -65,6 +66,10 @@ type stream struct {
 	due       float64 // worker.served at the next chunk
 	next      int     // tokens out once that chunk is
 	prefilled bool
+
+	// Moments of model time, for the metrics page: entry, where the wait for the
+	// frontend began, and the last chunk. held is how long that wait was.
+	entered, paused, last, held float64
 
 	// out is the number of tokens handed out, moved announces that it grew. The
 	// engine never waits for a slow client: its chunks then share a write.
