@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -71,17 +72,11 @@ with --fail-on-regression also with 8 when B is worse in either metric, and with
 			if err != nil {
 				return err
 			}
-			gpus := [2]int{f.gpus, f.gpus}
-			if f.gpusB > 0 {
-				gpus[1] = f.gpusB
+			ca, cb, err := f.sides(args[0], args[1])
+			if err != nil {
+				return err
 			}
-			var sides [2]compare.Side
-			for i, path := range args {
-				if sides[i], err = readSide(path, gpus[i]); err != nil {
-					return err
-				}
-			}
-			return a.compare(report.Comparison{NameA: args[0], NameB: args[1], A: sides[0], B: sides[1], Options: o}, f.across, f.failOnRegression)
+			return a.compare(report.Comparison{NameA: args[0], NameB: args[1], A: ca, B: cb, Options: o}, f.across, f.failOnRegression)
 		},
 	}
 	c.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs that were measured, for results of AIPerf and GuideLLM, which do not tell")
@@ -94,9 +89,33 @@ with --fail-on-regression also with 8 when B is worse in either metric, and with
 	return c
 }
 
+// sides reads both curves. --gpus is for those that do not tell, and refused
+// where there is none.
+func (f *compareFlags) sides(pathA, pathB string) (sa, sb compare.Side, err error) {
+	a, err := curveAt(pathA)
+	if err != nil {
+		return sa, sb, err
+	}
+	b, err := curveAt(pathB)
+	if err != nil {
+		return sa, sb, err
+	}
+	switch {
+	case f.gpusB > 0 && b.tellsGPUs():
+		return sa, sb, badInputf("--gpus-b: %s says itself what was measured per GPU; drop the flag", pathB)
+	case f.gpus > 0 && a.tellsGPUs() && (b.tellsGPUs() || f.gpusB > 0):
+		return sa, sb, badInputf("--gpus: %s says itself what was measured per GPU; drop the flag", pathA)
+	}
+	if sa, err = readSide(a, f.gpus); err != nil {
+		return sa, sb, err
+	}
+	sb, err = readSide(b, cmp.Or(f.gpusB, f.gpus))
+	return sa, sb, err
+}
+
 // readSide reads and fits one of the curves.
-func readSide(path string, gpus int) (compare.Side, error) {
-	cv, notes, err := readCurve(path, gpus)
+func readSide(at curveFile, gpus int) (compare.Side, error) {
+	cv, notes, err := at.read(gpus)
 	if err != nil {
 		return compare.Side{}, err
 	}

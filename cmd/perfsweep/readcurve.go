@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,59 +13,110 @@ import (
 	"github.com/perfsweep/perfsweep/sweep/imports"
 )
 
-// readCurve reads a journal, a CSV, a folder of AIPerf's, or a summary of
-// AIPerf's or GuideLLM's; what is in it tells which. gpus is --gpus, 0 when it
-// was not given. notes are what must be known of an import.
-func readCurve(path string, gpus int) (c report.Curve, notes []string, err error) {
+// curveFile is a file or folder that holds a curve, known by its content.
+type curveFile struct {
+	path string
+	kind curveKind
+}
+
+type curveKind int
+
+const (
+	curveCSV curveKind = iota
+	curveJournal
+	curveFolder   // of AIPerf
+	curveAIPerf   // a summary
+	curveGuideLLM // a report
+)
+
+// curveAt looks at what is at path: a journal, a CSV, a folder of AIPerf's, or
+// a summary of AIPerf's or GuideLLM's.
+func curveAt(path string) (curveFile, error) {
+	c := curveFile{path: path}
 	info, err := os.Stat(path)
 	if err != nil {
-		return c, nil, badInput(err)
+		return c, badInput(err)
 	}
 	if info.IsDir() {
-		return imported(path, gpus, func() (imports.Curve, error) { return imports.AIPerf(path, gpus) })
+		c.kind = curveFolder
+		return c, nil
 	}
 	if _, err := regularFile(path); err != nil {
-		return c, nil, err
+		return c, err
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return c, nil, badInput(err)
+		return c, badInput(err)
 	}
 	defer func() { _ = f.Close() }() // only read
-	br := bufio.NewReader(f)
-	first, err := br.Peek(1)
-	if err == io.EOF {
-		return c, nil, badInputf("%s is empty", path)
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	switch {
+	case n == 0 && errors.Is(err, io.EOF):
+		return c, badInputf("%s is empty", path)
+	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
+		return c, fmt.Errorf("reading %s: %w", path, err)
 	}
-	if err != nil {
-		return c, nil, fmt.Errorf("reading %s: %w", path, err)
+	text := bytes.TrimLeft(bytes.TrimPrefix(head[:n], []byte("\ufeff")), " \t\r\n")
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return c, nil
 	}
-	kind := imports.KindUnknown
-	if first[0] == '{' {
-		kind = imports.KindOf(br)
-		if _, err := f.Seek(0, io.SeekStart); err != nil {
-			return c, nil, fmt.Errorf("reading %s: %w", path, err)
-		}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return c, fmt.Errorf("reading %s: %w", path, err)
 	}
-	switch kind {
+	switch imports.KindOf(f) {
 	case imports.KindAIPerf:
-		return imported(path, gpus, func() (imports.Curve, error) { return imports.AIPerfSummary(path, f, gpus) })
+		c.kind = curveAIPerf
 	case imports.KindGuideLLM:
-		return imported(path, gpus, func() (imports.Curve, error) { return imports.GuideLLM(path, f, gpus) })
+		c.kind = curveGuideLLM
+	default:
+		c.kind = curveJournal
 	}
-	if gpus != 0 {
+	return c, nil
+}
+
+// tellsGPUs reports whether the file says what was measured per GPU.
+func (c curveFile) tellsGPUs() bool { return c.kind == curveCSV || c.kind == curveJournal }
+
+// readCurve reads the curve at path. gpus is --gpus, 0 when it was not given.
+// notes are what must be known of an import.
+func readCurve(path string, gpus int) (c report.Curve, notes []string, err error) {
+	at, err := curveAt(path)
+	if err != nil {
+		return c, nil, err
+	}
+	if gpus != 0 && at.tellsGPUs() {
 		return c, nil, badInputf("--gpus: %s says itself what was measured per GPU; drop the flag", path)
 	}
-	if first[0] == '{' {
-		j, err := readJournal(path)
+	return at.read(gpus)
+}
+
+// read reads the curve; gpus is not looked at where the file tells.
+func (c curveFile) read(gpus int) (report.Curve, []string, error) {
+	switch c.kind {
+	case curveFolder:
+		return imported(c.path, gpus, func() (imports.Curve, error) { return imports.AIPerf(c.path, gpus) })
+	case curveJournal:
+		j, err := readJournal(c.path)
 		if err != nil {
-			return c, nil, err
+			return report.Curve{}, nil, err
 		}
 		return report.Curve{Runs: j.Points(), All: j.Runs, Fingerprint: &j.Fingerprint, Preflight: &j.Preflight}, nil, nil
 	}
-	runs, err := imports.CSV(path, br)
+	f, err := os.Open(c.path)
 	if err != nil {
-		return c, nil, badInput(err)
+		return report.Curve{}, nil, badInput(err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	switch c.kind {
+	case curveAIPerf:
+		return imported(c.path, gpus, func() (imports.Curve, error) { return imports.AIPerfSummary(c.path, f, gpus) })
+	case curveGuideLLM:
+		return imported(c.path, gpus, func() (imports.Curve, error) { return imports.GuideLLM(c.path, f, gpus) })
+	}
+	runs, err := imports.CSV(c.path, f)
+	if err != nil {
+		return report.Curve{}, nil, badInput(err)
 	}
 	return report.Curve{Runs: runs, All: sweep.FromPoints(runs)}, nil, nil
 }

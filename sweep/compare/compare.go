@@ -78,8 +78,8 @@ func Curves(a, b Side, o Options) (Report, error) {
 	ra, rb := byLevel(a.Runs), byLevel(b.Runs)
 	var xs, ts []Stratum
 	for _, n := range slices.Sorted(maps.Keys(ra)) {
-		if len(ra[n]) > MaxRuns || len(rb[n]) > MaxRuns {
-			return r, fmt.Errorf("more than %d runs at %d per GPU: the exact test is not for so many, compare medians of them", MaxRuns, n)
+		if a, b := len(ra[n]), len(rb[n]); a > MaxRuns || b > MaxRuns {
+			return r, fmt.Errorf("%d runs of A and %d of B at %d per GPU: the exact test is for at most %d; leave some out, by a rule that does not look at their values", a, b, n, MaxRuns)
 		}
 		if len(rb[n]) == 0 {
 			r.OnlyA = append(r.OnlyA, n)

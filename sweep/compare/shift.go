@@ -97,11 +97,15 @@ func depth(plain []float64, confidence float64) (k int, conf float64) {
 	return k, conf
 }
 
-// logs are the logarithms of the first MaxRuns values that have one.
+// The values that can be measured, generously: the ratio of two of them is a
+// number, and neither 0 nor infinite.
+const leastValue, mostValue = 1e-100, 1e100
+
+// logs are the logarithms of the first MaxRuns values that are no absurdity.
 func logs(values []float64) []float64 {
 	var out []float64
 	for _, v := range values {
-		if v > 0 && !math.IsInf(v, 1) && len(out) < MaxRuns {
+		if v >= leastValue && v <= mostValue && len(out) < MaxRuns {
 			out = append(out, math.Log(v))
 		}
 	}

@@ -202,3 +202,24 @@ func TestEstimateIsTheMedianDifference(t *testing.T) {
 		t.Errorf("ratio %v, want %v", got, want)
 	}
 }
+
+// TestAbsurdValues: what no clock measures must not make a ratio that is no
+// number.
+func TestAbsurdValues(t *testing.T) {
+	absurd := []float64{5e-324, 1e-300, 1e300, math.MaxFloat64, math.Inf(1), math.NaN(), -1, 0}
+	for _, s := range []Shift{
+		Between([]Stratum{{A: absurd, B: []float64{1, 2, 3}}}, 0.95),
+		Between([]Stratum{{A: absurd, B: absurd}}, 0.95),
+		Paired([][]Pair{{{5e-324, 1e300}, {1, 1e300}}}, 0.95),
+	} {
+		if s.Ratio != 0 || s.RunsA+s.RunsB != 0 {
+			t.Errorf("%+v of absurd values", s)
+		}
+	}
+	s := Between([]Stratum{{A: []float64{leastValue, leastValue}, B: []float64{mostValue, mostValue}}}, 0.5)
+	for _, v := range []float64{s.Ratio, s.Low, s.High} {
+		if !(v > 0) || math.IsInf(v, 0) {
+			t.Errorf("%v of the extreme values: %+v", v, s)
+		}
+	}
+}

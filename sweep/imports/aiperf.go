@@ -28,7 +28,10 @@ const aiperfNote = "AIPerf's throughput is that of the whole run, ramp and drain
 func AIPerf(folder string, gpus int) (Curve, error) {
 	var points []point
 	entries := 0
-	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+	// Links in the folder are not followed; behind a separator, the one that
+	// names it is.
+	root := folder + string(filepath.Separator)
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -36,7 +39,7 @@ func AIPerf(folder string, gpus int) (Curve, error) {
 			return fmt.Errorf("%s has more than %d entries; name the folder of the sweep", folder, maxEntries)
 		}
 		if d.IsDir() {
-			return enter(folder, path)
+			return enter(root, path)
 		}
 		if d.Name() != AIPerfFile {
 			return nil

@@ -1,6 +1,8 @@
 package imports
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"io"
 )
@@ -29,4 +31,25 @@ func (b *bounded) held(decode func() error) error {
 	b.limit = min(limit, b.read+maxBytes)
 	defer func() { b.limit = limit }()
 	return decode()
+}
+
+// utf8Mark is what some editors put before a text; JSON knows no such thing.
+var utf8Mark = []byte("\ufeff")
+
+// plainText passes over a mark of UTF-8 and refuses UTF-16, which reads as
+// nonsense.
+func plainText(r io.Reader) (io.Reader, error) {
+	head := make([]byte, len(utf8Mark))
+	n, err := io.ReadFull(r, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	head = head[:n]
+	switch {
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.IndexByte(head, 0) >= 0:
+		return nil, errors.New("the text is not UTF-8 but seems to be UTF-16; save it as UTF-8")
+	case bytes.Equal(head, utf8Mark):
+		return r, nil
+	}
+	return io.MultiReader(bytes.NewReader(head), r), nil
 }

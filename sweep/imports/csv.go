@@ -24,7 +24,11 @@ var (
 // concurrency_per_gpu,output_tok_per_s_per_gpu,ttft_p50_ms,ttft_p99_ms[,itl_ms][,itl_p99_ms],
 // one row a run, several rows a level allowed. name is for error positions.
 func CSV(name string, r io.Reader) ([]knee.Run, error) {
-	cr := csv.NewReader(&bounded{r: r, limit: maxBytes})
+	text, err := plainText(&bounded{r: r, limit: maxBytes})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	cr := csv.NewReader(text)
 	cr.ReuseRecord = true
 	cr.TrimLeadingSpace = true
 	head, err := cr.Read()
@@ -68,7 +72,7 @@ func CSV(name string, r io.Reader) ([]knee.Run, error) {
 func columns(name string, head []string) (map[string]int, error) {
 	col := map[string]int{}
 	for i, h := range head {
-		h = strings.TrimPrefix(strings.TrimSpace(h), "\ufeff")
+		h = strings.TrimSpace(h)
 		if !known(h) {
 			return nil, fmt.Errorf("%s:1: unknown column %.40q; known are %s", name, h, strings.Join(append(append([]string{}, required...), optional...), ", "))
 		}
@@ -106,7 +110,8 @@ func row(col map[string]int, rec []string) (knee.Run, error) {
 			return 0, nil
 		}
 		v, err := strconv.ParseFloat(s, 64)
-		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
+		// Go's own spellings, such as 1_6 and 0x1p4, are no other tool's.
+		if err != nil || strings.ContainsAny(s, "_xX") || math.IsNaN(v) || math.IsInf(v, 0) || v <= 0 {
 			return 0, fmt.Errorf("%s is %.40q; it must be a number greater than 0", key, s)
 		}
 		return v, nil

@@ -63,6 +63,10 @@ func TestCSVRefuses(t *testing.T) {
 		"part of a stream":   {header + "\n8.5,1,1,1\n", "whole number"},
 		"absurd concurrency": {header + "\n9999999,1,1,1\n", "whole number up to"},
 		"thousands":          {header + "\n8,\"1,000\",1,1\n", "output_tok_per_s_per_gpu"},
+		"Go's digits":        {header + "\n1_6,1,1,1\n", "concurrency_per_gpu"},
+		"hexadecimal":        {header + "\n8,0x1p4,1,1\n", "output_tok_per_s_per_gpu"},
+		"UTF-16":             {"\xff\xfec\x00o\x00", "f.csv: the text is not UTF-8 but seems to be UTF-16"},
+		"UTF-16, unmarked":   {"c\x00o\x00", "seems to be UTF-16"},
 		"too many rows":      {header + "\n" + strings.Repeat("8,1,1,1\n", MaxRuns+1), "more than 100000 rows"},
 		"one endless line":   {header + "\n" + strings.Repeat("8", maxBytes), "more than 64 MiB"},
 	} {

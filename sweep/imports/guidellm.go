@@ -65,8 +65,12 @@ func GuideLLM(name string, r io.Reader, gpus int) (Curve, error) {
 	}
 	var points []point
 	source := &bounded{r: r, limit: maxReport}
-	d := json.NewDecoder(source)
-	err := object(d, name, "the document", func(member string) error {
+	text, err := plainText(source)
+	if err != nil {
+		return Curve{}, fmt.Errorf("%s: %w", name, err)
+	}
+	d := json.NewDecoder(text)
+	err = object(d, name, "the document", func(member string) error {
 		switch member {
 		case "metadata":
 			return source.held(func() error { return value(d, name, member, &meta) })

@@ -32,6 +32,7 @@ func TestAIPerfHostileFolders(t *testing.T) {
 		"a list":   {write(`[]`), "is a array"},
 		"two":      {write(`{} {}`), "something follows"},
 		"nothing":  {write(``), "not JSON: EOF"},
+		"UTF-16":   {write("\xff\xfe{\x00}\x00"), AIPerfFile + ": the text is not UTF-8 but seems to be UTF-16"},
 		"torn":     {write(`{"aiperf_version":`), "not JSON: unexpected EOF"},
 		"huge":     {write(`{"x":"` + strings.Repeat("x", maxBytes) + `"}`), "more than 64 MiB"},
 	} {
@@ -41,6 +42,37 @@ func TestAIPerfHostileFolders(t *testing.T) {
 		if err == nil || got.Runs != nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %d runs, %v; want %q", name, len(got.Runs), err, c.says)
 		}
+	}
+}
+
+// TestAIPerfFolderByLink: a sweep's folder is often named by a link to the
+// latest one.
+func TestAIPerfFolderByLink(t *testing.T) {
+	at := t.TempDir()
+	put(t, filepath.Join(at, "sweep"), "a", summaryOf("a", 16, 1000, 30))
+	link(t, "sweep", filepath.Join(at, "latest"))
+	if c, err := AIPerf(filepath.Join(at, "latest"), 8); err != nil || len(c.Runs) != 1 {
+		t.Errorf("%d runs, %v", len(c.Runs), err)
+	}
+}
+
+// TestMarkedText: some editors put a mark before a text.
+func TestMarkedText(t *testing.T) {
+	b, err := os.ReadFile("testdata/guidellm.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, before := range []string{"", "\ufeff", " \r\n", "\ufeff\n"} {
+		text := before + string(b)
+		if k := KindOf(strings.NewReader(text)); k != KindGuideLLM {
+			t.Errorf("%q: a file of kind %q", before, k)
+		}
+		if c, err := GuideLLM("g.json", strings.NewReader(text), 1); err != nil || len(c.Runs) == 0 {
+			t.Errorf("%q: %d runs, %v", before, len(c.Runs), err)
+		}
+	}
+	if _, err := GuideLLM("g.json", strings.NewReader("\xfe\xff\x00{"), 1); err == nil || !strings.Contains(err.Error(), "g.json: the text is not UTF-8") {
+		t.Error(err)
 	}
 }
 

@@ -9,7 +9,11 @@ import (
 
 // document reads one JSON file into v.
 func document(name string, r io.Reader, v any) error {
-	d := json.NewDecoder(&bounded{r: r, limit: maxBytes})
+	text, err := plainText(&bounded{r: r, limit: maxBytes})
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	d := json.NewDecoder(text)
 	if err := value(d, name, "", v); err != nil {
 		return err
 	}
@@ -111,7 +115,11 @@ const (
 // KindOf looks at the first keys of a JSON document.
 func KindOf(r io.Reader) Kind {
 	kind, found := KindUnknown, errors.New("found")
-	d := json.NewDecoder(&bounded{r: r, limit: maxBytes})
+	text, err := plainText(&bounded{r: r, limit: maxBytes})
+	if err != nil {
+		return KindUnknown
+	}
+	d := json.NewDecoder(text)
 	_ = object(d, "", "", func(member string) error { // what cannot be read is of no kind
 		switch member {
 		case "aiperf_version":
