@@ -89,33 +89,54 @@ func JudgeProvenance(name string, p *Provenance, o OverlayState, c sweep.Curve) 
 	return out
 }
 
-// edits lists where a gate is not the one that was written.
-func (p Provenance) edits(g recipes.Gate) []string {
+// edit is a value of the gate that is no longer the one that was written.
+type edit struct{ name, was, is string }
+
+func (e edit) text() string {
+	return fmt.Sprintf("%s: calibrated %s, now %s", e.name, orNone(printable(e.was)), orNone(printable(e.is)))
+}
+
+// edited lists where a gate is not the one that was written.
+func (p Provenance) edited(g recipes.Gate) []edit {
 	if GateHash(g) == p.GateSHA256 {
 		return nil
 	}
-	var out []string
+	var out []edit
 	w := p.Gate
 	number := func(x float64) string {
 		if x == 0 {
-			return "none"
+			return ""
 		}
 		return num(x)
 	}
-	for _, f := range []struct{ name, was, is string }{
-		{recipes.NameModel, w.Model, g.Model},
-		{recipes.NameConcurrency, number(float64(w.ConcurrencyPerGPU)), number(float64(g.ConcurrencyPerGPU))},
-		{recipes.NameRouting, w.RoutingMode, g.RoutingMode},
-		{recipes.NameFloorPerGPU, number(w.FloorPerGPU), number(g.FloorPerGPU)},
-		{recipes.NameFloor, number(w.Floor), number(g.Floor)},
-		{recipes.NameCeiling, number(w.CeilingTTFTP99MS), number(g.CeilingTTFTP99MS)},
-	} {
-		if f.was != f.is {
-			out = append(out, fmt.Sprintf("%s: calibrated %s, now %s", f.name, orNone(printable(f.was)), orNone(printable(f.is))))
+	exact := func(name string, was, is float64) {
+		e := edit{name, number(was), number(is)}
+		if was != is && e.was == e.is {
+			e.is += ", another after its fourth digit"
+		}
+		if was != is {
+			out = append(out, e)
 		}
 	}
-	if len(out) == 0 {
-		out = []string{"a value differs after its fourth digit"}
+	text := func(name, was, is string) {
+		if was != is {
+			out = append(out, edit{name, was, is})
+		}
+	}
+	text(recipes.NameModel, w.Model, g.Model)
+	exact(recipes.NameConcurrency, float64(w.ConcurrencyPerGPU), float64(g.ConcurrencyPerGPU))
+	text(recipes.NameRouting, w.RoutingMode, g.RoutingMode)
+	exact(recipes.NameFloorPerGPU, w.FloorPerGPU, g.FloorPerGPU)
+	exact(recipes.NameFloor, w.Floor, g.Floor)
+	exact(recipes.NameCeiling, w.CeilingTTFTP99MS, g.CeilingTTFTP99MS)
+	return out
+}
+
+// edits is edited in words.
+func (p Provenance) edits(g recipes.Gate) []string {
+	var out []string
+	for _, e := range p.edited(g) {
+		out = append(out, e.text())
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -31,9 +32,9 @@ func ParseProvenance(name string, b []byte) (Provenance, error) {
 	}
 	switch {
 	case head.SchemaVersion == nil:
-		return fail(errors.New("schema_version is missing"))
+		return fail(&keyError{"schema_version", "is missing"})
 	case *head.SchemaVersion != ProvenanceSchema:
-		return fail(fmt.Errorf("schema_version is %d, this perfsweep reads %d", *head.SchemaVersion, ProvenanceSchema))
+		return fail(badKey("schema_version", "is %d, this perfsweep reads %d", *head.SchemaVersion, ProvenanceSchema))
 	}
 	if err := matchKeys("", b, reflect.TypeFor[Provenance]()); err != nil {
 		return fail(err)
@@ -52,13 +53,46 @@ func ParseProvenance(name string, b []byte) (Provenance, error) {
 	return p, nil
 }
 
+// keyError is what is wrong with a key of a sidecar.
+type keyError struct{ key, says string }
+
+func (e *keyError) Error() string { return e.key + " " + e.says }
+
+func badKey(key, format string, args ...any) error {
+	return &keyError{key, fmt.Sprintf(format, args...)}
+}
+
+// placeOf finds, from 1, where a sidecar is wrong: the place that the JSON
+// reader names, else the key or the one that should hold it.
+func placeOf(b []byte, err error) (line, col int) {
+	at := 0
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	var key *keyError
+	switch {
+	case errors.As(err, &syntax):
+		at = int(syntax.Offset)
+	case errors.As(err, &kind):
+		at = int(kind.Offset)
+	case errors.As(err, &key):
+		path := strings.FieldsFunc(key.key, func(r rune) bool { return strings.ContainsRune(`."[]`, r) })
+		for _, name := range slices.Backward(path) {
+			if at = bytes.Index(b, []byte(`"`+name+`":`)); at >= 0 {
+				break
+			}
+		}
+	}
+	before := b[:max(0, min(at, len(b)))]
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[1+bytes.LastIndexByte(before, '\n'):])
+}
+
 // matchKeys compares the keys of an object with the fields of a type, in their
 // exact spelling, which encoding/json does not demand.
 func matchKeys(at string, b []byte, t reflect.Type) error {
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 		var items []json.RawMessage
 		if err := json.Unmarshal(b, &items); err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+			return badKey(at, "is wrong: %v", err)
 		}
 		for i, item := range items {
 			if err := matchKeys(fmt.Sprintf("%s[%d]", at, i), item, t.Elem()); err != nil {
@@ -72,7 +106,7 @@ func matchKeys(at string, b []byte, t reflect.Type) error {
 	}
 	var got map[string]json.RawMessage
 	if err := json.Unmarshal(b, &got); err != nil {
-		return fmt.Errorf("%s: %w", at, err)
+		return badKey(at, "is wrong: %v", err) // its offset would be that in a part
 	}
 	if at != "" {
 		at += "."
@@ -90,13 +124,13 @@ func matchKeys(at string, b []byte, t reflect.Type) error {
 				return err
 			}
 		case there:
-			return fmt.Errorf("%s is null", at+key)
+			return &keyError{at + key, "is null"}
 		case !strings.Contains(options, "omit"):
-			return fmt.Errorf("%s is missing", at+key)
+			return &keyError{at + key, "is missing"}
 		}
 	}
 	if len(got) > 0 {
-		return fmt.Errorf("%s%.80q is not known", at, slices.Min(slices.Collect(maps.Keys(got))))
+		return badKey(fmt.Sprintf("%s%.80q", at, slices.Min(slices.Collect(maps.Keys(got)))), "is not known")
 	}
 	return nil
 }
@@ -111,37 +145,37 @@ func (p Provenance) valid() error {
 	} {
 		switch {
 		case !isSHA256(h.value):
-			return fmt.Errorf("%s %.80q is no SHA-256", h.key, h.value)
+			return badKey(h.key, "%.80q is no SHA-256", h.value)
 		case h.want != "" && h.value != h.want:
-			return fmt.Errorf("%s is not that of what it stands for: the file was edited", h.key)
+			return &keyError{h.key, "is not that of what it stands for: the file was edited"}
 		}
 	}
 	for _, d := range []struct{ key, value string }{{"campaign_started", p.CampaignStarted}, {"measured", p.Measured}, {"written", p.Written}} {
 		if _, err := time.Parse(time.RFC3339, d.value); d.value != "" && err != nil {
-			return fmt.Errorf("%s %.80q is no date", d.key, d.value)
+			return badKey(d.key, "%.80q is no date", d.value)
 		}
 	}
 	switch {
 	case p.Outcome != OutcomeOK && p.Outcome != OutcomeSimulated:
-		return fmt.Errorf("outcome %.80q is none that is written", p.Outcome)
+		return badKey("outcome", "%.80q is none that is written", p.Outcome)
 	case p.FloorForm != PerGPU && p.FloorForm != Absolute:
-		return fmt.Errorf("floor_form %.80q is not known", p.FloorForm)
+		return badKey("floor_form", "%.80q is not known", p.FloorForm)
 	case p.FloorProfile != Portable && p.FloorProfile != Regression:
-		return fmt.Errorf("floor_profile %.80q is not known", p.FloorProfile)
+		return badKey("floor_profile", "%.80q is not known", p.FloorProfile)
 	case p.RunKind != string(loadgen.Gate) || p.Estimator != wholeRun:
-		return fmt.Errorf("run_kind %.80q and estimator %.80q are not those of a gate", p.RunKind, p.Estimator)
+		return badKey("run_kind", "%.80q and estimator %.80q are not those of a gate", p.RunKind, p.Estimator)
 	case !(p.Tolerance > 0 && p.Tolerance < 1):
-		return fmt.Errorf("evaluator_tolerance_ratio %v is not between 0 and 1", p.Tolerance)
+		return badKey("evaluator_tolerance_ratio", "%v is not between 0 and 1", p.Tolerance)
 	case p.Gate.Empty() || p.Gate.ConcurrencyPerGPU < 1:
-		return errors.New("written_gate demands nothing, or pins no concurrency")
+		return &keyError{"written_gate", "demands nothing, or pins no concurrency"}
 	case p.Fingerprint.GPUs < 1:
-		return fmt.Errorf("fingerprint.gpus is %d", p.Fingerprint.GPUs)
+		return badKey("fingerprint.gpus", "is %d", p.Fingerprint.GPUs)
 	case len(p.BaselineRuns) < minRunsToWrite:
-		return fmt.Errorf("baseline_runs has %d runs, a gate rests on %d at least", len(p.BaselineRuns), minRunsToWrite)
+		return badKey("baseline_runs", "has %d runs, a gate rests on %d at least", len(p.BaselineRuns), minRunsToWrite)
 	}
 	for i, r := range p.BaselineRuns {
 		if r.ConcurrencyPerGPU != p.Gate.ConcurrencyPerGPU || !positive(r.TokPerSecPerGPU) || !positive(r.TTFTP50MS) || !positive(r.TTFTP99MS) {
-			return fmt.Errorf("baseline_runs[%d] is no gate run at %d per GPU", i, p.Gate.ConcurrencyPerGPU)
+			return badKey(fmt.Sprintf("baseline_runs[%d]", i), "is no gate run at %d per GPU", p.Gate.ConcurrencyPerGPU)
 		}
 	}
 	return nil

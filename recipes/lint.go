@@ -45,7 +45,7 @@ func LintWith(name string, src []byte, opt Options) []Finding {
 	l := linter{findings: []Finding{}}
 	o, err := Parse(name, src)
 	if other := l.otherKind(name, src, err); other {
-		return sortFindings(l.findings)
+		return SortFindings(l.findings)
 	}
 	if err != nil {
 		var pos *PosError
@@ -57,7 +57,7 @@ func LintWith(name string, src []byte, opt Options) []Finding {
 	}
 	l.o = o
 	l.lint(opt)
-	return sortFindings(l.findings)
+	return SortFindings(l.findings)
 }
 
 // otherKind lints what lies beside overlays in a recipe folder.
@@ -79,7 +79,8 @@ func (l *linter) otherKind(name string, src []byte, err error) bool {
 	return false
 }
 
-func sortFindings(list []Finding) []Finding {
+// SortFindings sorts by file and position.
+func SortFindings(list []Finding) []Finding {
 	slices.SortStableFunc(list, func(a, b Finding) int {
 		if a.File != b.File {
 			return strings.Compare(a.File, b.File)
@@ -103,7 +104,7 @@ func LintResolved(name string, src []byte, r *Resolved, opt Options) []Finding {
 		}
 		return slices.ContainsFunc(r.Findings, func(g Finding) bool { return g.Rule == f.Rule && g.File == f.File && g.Line == f.Line })
 	})
-	return sortFindings(append(list, r.Findings...))
+	return SortFindings(append(list, r.Findings...))
 }
 
 type linter struct {

@@ -137,6 +137,27 @@ func (o *Overlay) Checks() []string {
 	return names
 }
 
+// Find says where the value of a constraint stands, from 1. Where it has none
+// that is its name, and of a constraint that is not here the first threshold.
+func (o *Overlay) Find(name string) (line, col int) {
+	var at *yaml.Node
+	for _, it := range o.items {
+		if it.name.Value != name && (at != nil || !isThreshold(it.name.Value)) {
+			continue
+		}
+		if at = it.value; at == nil {
+			at = it.name
+		}
+		if it.name.Value == name {
+			break
+		}
+	}
+	if at == nil {
+		return 1, 1
+	}
+	return max(1, at.Line), max(1, at.Column)
+}
+
 // Generated reports whether the comment at the top says that the file is
 // generated, so that an edit by hand may be overwritten.
 func (o *Overlay) Generated() bool { return o.generatedLine() > 0 }

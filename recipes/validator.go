@@ -138,3 +138,22 @@ func CatalogValidator(src []byte) string {
 	}
 	return tag
 }
+
+// CatalogRouter is the router that a validator catalog sets for the inference
+// check, "" where it sets none or is another kind of file.
+func CatalogRouter(src []byte) string {
+	o, err := parseAs("ValidatorCatalog", "", src)
+	if err != nil {
+		return ""
+	}
+	env := lookup(catalogEntry(o), "env").val
+	if env == nil || env.Kind != yaml.SequenceNode {
+		return ""
+	}
+	for _, n := range env.Content {
+		if scalar(lookup(n, "name")) == "AICR_INFERENCE_PERF_ROUTER_MODE" {
+			return scalar(lookup(n, "value"))
+		}
+	}
+	return ""
+}

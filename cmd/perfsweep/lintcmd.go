@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/recipes"
 )
@@ -17,6 +18,7 @@ type lintFlags struct {
 	resolved  bool
 	recipes   string
 	validator string
+	sidecar   string
 	maxAge    int
 }
 
@@ -33,6 +35,12 @@ files; the validator that a catalog pins is then held against the overlays.
 AICR's merge rule, shows where each value of the gate comes from, and judges the
 whole chain, with validators/catalog.yaml of its folder. -o sarif writes SARIF 2.1.0 for code scanning.
 
+Where calibrate left a sidecar beside an overlay (OVERLAY.provenance.json, or
+--sidecar FILE), the gate and the text are held against it: a threshold that was
+edited since, a floor far from what was measured, a measurement of another model,
+load, router or image or one that is old, a write that was interrupted, and a
+sidecar that is damaged.
+
 It ends with 0 when there is no error (warnings are printed), and with 2
 otherwise.`,
 		Example: "  perfsweep lint recipes/overlays/*.yaml\n  perfsweep lint --resolved -o json recipes/overlays/h100-eks-ubuntu-inference-dynamo.yaml",
@@ -48,6 +56,7 @@ otherwise.`,
 	fl.BoolVar(&f.resolved, "resolved", false, "follow base, independent overlays and mixins; show where each value comes from")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.StringVar(&f.validator, "validator", "", "image tag of the validator that will run the overlays, such as v0.21.1")
+	fl.StringVar(&f.sidecar, "sidecar", "", sidecarUsage+"; for a single overlay")
 	fl.IntVar(&f.maxAge, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
 	return c
 }
@@ -56,6 +65,9 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 	if f.maxAge < 0 {
 		return badInputf("--max-age %d: must be at least 0 days", f.maxAge)
 	}
+	if f.sidecar != "" && len(args) > 1 {
+		return badInputf("--sidecar %s is of one overlay, and %d files were given; lint them one by one", f.sidecar, len(args))
+	}
 	opt := recipes.Options{Today: time.Now(), MaxAge: time.Duration(f.maxAge) * 24 * time.Hour, Validator: f.validator}
 	if f.resolved {
 		var err error
@@ -63,7 +75,7 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 			return err
 		}
 	}
-	sources := make([][]byte, len(args))
+	sources, router := make([][]byte, len(args)), ""
 	for i, path := range args {
 		var err error
 		if sources[i], err = readOverlay(path); err != nil {
@@ -72,20 +84,21 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 		if opt.Validator == "" {
 			opt.Validator = recipes.CatalogValidator(sources[i])
 		}
-	}
-	l := report.Lint{Files: len(args), Rules: recipes.Rules()}
-	for i, path := range args {
-		o, err := recipes.Parse(path, sources[i])
-		if !f.resolved || err != nil { // what does not parse has no chain
-			l.Add(recipes.LintWith(path, sources[i], opt))
-			continue
+		if router == "" {
+			router = recipes.CatalogRouter(sources[i])
 		}
-		r, err := resolveOverlay(f.recipes, path, o)
+	}
+	l := report.Lint{Files: len(args), Rules: append(recipes.Rules(), calibrate.SidecarRules()...)}
+	for i, path := range args {
+		one := calibrate.SidecarLint{File: path, Source: sources[i], Router: router, Options: opt}
+		found, err := f.lintFile(&one)
 		if err != nil {
 			return err
 		}
-		l.Resolved = append(l.Resolved, r)
-		l.Add(recipes.LintResolved(path, sources[i], r, opt))
+		if one.Resolved != nil {
+			l.Resolved = append(l.Resolved, one.Resolved)
+		}
+		l.Add(found)
 	}
 	if err := report.Findings(a.out, a.output, l); err != nil {
 		return err
@@ -96,6 +109,27 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 		}
 	}
 	return nil
+}
+
+// lintFile lints one file, with its chain and its sidecar where there are any.
+func (f *lintFlags) lintFile(s *calibrate.SidecarLint) (found []recipes.Finding, err error) {
+	s.Overlay, err = recipes.Parse(s.File, s.Source)
+	if err != nil { // what does not parse has neither
+		return recipes.LintWith(s.File, s.Source, s.Options), nil
+	}
+	if f.resolved {
+		if s.Resolved, err = resolveOverlay(f.recipes, s.File, s.Overlay); err != nil {
+			return nil, err
+		}
+		found = recipes.LintResolved(s.File, s.Source, s.Resolved, s.Options)
+	} else {
+		found = recipes.LintWith(s.File, s.Source, s.Options)
+	}
+	s.Name = sidecarFile(f.sidecar, s.File)
+	if s.Content, err = sidecarBytes(f.sidecar, s.File); err != nil || s.Content == nil {
+		return found, err
+	}
+	return s.Lint(found), nil
 }
 
 // overlayFile is an overlay as it was read.

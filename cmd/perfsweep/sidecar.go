@@ -30,8 +30,22 @@ func sidecarFile(flag, overlay string) string {
 }
 
 // readSidecar reads the provenance of an overlay; nil where the default file is
-// not there. A file that was named must be there.
+// not there.
 func readSidecar(flag, overlay string) (*calibrate.Provenance, error) {
+	b, err := sidecarBytes(flag, overlay)
+	if b == nil || err != nil {
+		return nil, err
+	}
+	p, err := calibrate.ParseProvenance(sidecarFile(flag, overlay), b)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return &p, nil
+}
+
+// sidecarBytes reads a sidecar as it lies there; nil where the default file does
+// not. A file that was named must be there.
+func sidecarBytes(flag, overlay string) ([]byte, error) {
 	path := sidecarFile(flag, overlay)
 	_, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) && flag == "" {
@@ -48,11 +62,7 @@ func readSidecar(flag, overlay string) (*calibrate.Provenance, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the provenance: %w", err)
 	}
-	p, err := calibrate.ParseProvenance(path, b)
-	if err != nil {
-		return nil, badInput(err)
-	}
-	return &p, nil
+	return append([]byte{}, b...), nil // an empty file is one
 }
 
 // writeOverlay writes an edit together with its sidecar. The overlay may have
