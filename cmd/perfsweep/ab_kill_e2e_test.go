@@ -3,7 +3,6 @@
 package main
 
 import (
-	"math/rand/v2"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -26,35 +25,7 @@ func TestKilledInTurns(t *testing.T) {
 		"sweep", "--target", urlA, "--ab", urlB, "--gpus", "1", "--effort", "quick", "--osl", "8",
 		"--levels", killLevels, "--repeats", killRepeats, "--journal", path,
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("the moments are of seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
-	torn := false
-	for k := range kills {
-		c := start(t, nil, resumed(path, args)...)
-		select { // a run takes about 3.5 s
-		case <-time.After(time.Duration(rng.Int64N(int64(8 * time.Second)))):
-		case <-c.done:
-			t.Fatalf("kill %d: the sweep ended by itself with %d: %s", k+1, c.wait(), c.talked)
-		}
-		_ = c.cmd.Process.Kill()
-		c.wait()
-		if last := lastWritten(t, path); last != "" && !torn {
-			torn = tear(t, last, false, rng)
-		}
-		soundPrefix(t, path)
-		soundPrefix(t, path+".b")
-	}
-	c := start(t, nil, resumed(path, args)...)
-	if code := c.wait(); code != exitDone && code != exitInconclusive {
-		t.Fatalf("the last sweep ended with %d: %s", code, c.talked)
-	}
-	if !torn {
-		tear(t, lastWritten(t, path), false, rng)
-		if c = start(t, nil, resumed(path, args)...); c.wait() == exitInput {
-			t.Fatalf("after a torn line: %s", c.talked)
-		}
-	}
+	c := killed(t, args, 8*time.Second, path, path+".b")
 	if said := c.out.String(); !strings.Contains(said, "A is "+urlA) || !strings.Contains(said, "measured in turns: ") {
 		t.Errorf("the verdict: %s", said)
 	}
@@ -63,23 +34,6 @@ func TestKilledInTurns(t *testing.T) {
 	if again.wait(); strings.Contains(again.talked.String(), "A: [") || again.out.String() != c.out.String() {
 		t.Errorf("a finished comparison was measured again, or judged otherwise: %s%s", again.talked, again.out)
 	}
-}
-
-// lastWritten is the journal whose last run is the latest, "" before any run.
-func lastWritten(t *testing.T, path string) string {
-	t.Helper()
-	var last time.Time
-	at := ""
-	for _, p := range []string{path, path + ".b"} {
-		c, err := sweep.ReadJournal(p)
-		if err != nil || len(c.Runs) == 0 {
-			continue // soundPrefix says what may be wrong
-		}
-		if s := c.Runs[len(c.Runs)-1].Started; s.After(last) {
-			last, at = s, p
-		}
-	}
-	return at
 }
 
 // wholeTurns: the runs of both journals, in the order in which they were made,

@@ -5,8 +5,10 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -38,33 +40,45 @@ func TestKilled(t *testing.T) {
 		"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8",
 		"--levels", killLevels, "--repeats", killRepeats, "--journal", path,
 	}
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("the moments are of seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0))
+	killed(t, args, 5*time.Second, path)
+	wholeCampaign(t, path)
+}
+
+// killed kills a sweep -9 as often as kills says, each time at a drawn moment
+// before most has passed, and goes on with it to its end. Once it tears the last
+// line of the journals, the first of which the command names. A run takes about
+// 3.5 s; the seed is fixed, so that each commit meets the same moments.
+func killed(t *testing.T, args []string, most time.Duration, journals ...string) *child {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(20261130, 0))
 	torn := false
 	for k := range kills {
-		c := start(t, nil, resumed(path, args)...)
-		select { // a run takes about 3.5 s
-		case <-time.After(time.Duration(rng.Int64N(int64(5 * time.Second)))):
+		c := start(t, nil, resumed(journals[0], args)...)
+		select {
+		case <-time.After(time.Duration(rng.Int64N(int64(most)))):
 		case <-c.done:
 			t.Fatalf("kill %d: the sweep ended by itself with %d: %s", k+1, c.wait(), c.talked)
 		}
 		_ = c.cmd.Process.Kill()
 		c.wait()
-		torn = tear(t, path, torn || k < kills/2, rng) || torn
-		soundPrefix(t, path)
+		torn = torn || k >= kills/2 && tear(t, rng, journals)
+		for _, path := range journals {
+			soundPrefix(t, path)
+		}
 	}
-	c := start(t, nil, resumed(path, args)...)
+	c := start(t, nil, resumed(journals[0], args)...)
 	if code := c.wait(); code != exitDone && code != exitInconclusive {
 		t.Fatalf("the last sweep ended with %d: %s", code, c.talked)
 	}
 	if !torn {
-		tear(t, path, false, rng)
-		if c := start(t, nil, resumed(path, args)...); c.wait() == exitInput {
+		if !tear(t, rng, journals) {
+			t.Fatal("a finished sweep recorded no run")
+		}
+		if c = start(t, nil, resumed(journals[0], args)...); c.wait() == exitInput {
 			t.Fatalf("after a torn line: %s", c.talked)
 		}
 	}
-	wholeCampaign(t, path)
+	return c
 }
 
 // resumed adds --resume once there is a journal.
@@ -75,22 +89,40 @@ func resumed(path string, args []string) []string {
 	return append(args[:len(args):len(args)], "--resume")
 }
 
-// tear cuts a journal within its last line, unless that is done; it needs a run.
-func tear(t *testing.T, path string, done bool, rng *rand.Rand) bool {
+// tear cuts the last line of the journal whose last run is the latest; false if
+// there is no run yet.
+func tear(t *testing.T, rng *rand.Rand, journals []string) bool {
 	t.Helper()
+	path := lastWritten(journals)
+	if path == "" {
+		return false
+	}
 	b, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err != nil {
 		t.Fatal(err)
 	}
 	whole := bytes.Split(bytes.TrimSuffix(b, []byte("\n")), []byte("\n"))
-	if done || len(whole) < 2 {
-		return false
-	}
 	last := len(whole[len(whole)-1])
 	if err := os.Truncate(path, int64(len(b)-1-rng.IntN(last-1)-1)); err != nil {
 		t.Fatal(err)
 	}
 	return true
+}
+
+// lastWritten is the journal whose last run is the latest, "" before any run.
+func lastWritten(journals []string) string {
+	var last time.Time
+	at := ""
+	for _, p := range journals {
+		c, err := sweep.ReadJournal(p)
+		if err != nil || len(c.Runs) == 0 {
+			continue // soundPrefix says what may be wrong
+		}
+		if s := c.Runs[len(c.Runs)-1].Started; s.After(last) {
+			last, at = s, p
+		}
+	}
+	return at
 }
 
 // soundPrefix: whatever was killed, the journal reads.
@@ -180,13 +212,34 @@ func stopSim(t *testing.T, sim *child, sig syscall.Signal) {
 	}
 }
 
+// lastingAddress is one that a server can take again after it was gone: its port
+// lies below those that the kernel hands out, to other tests among others.
+func lastingAddress(t *testing.T) string {
+	t.Helper()
+	for i := range 1000 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 20_000+(os.Getpid()+i)%10_000))
+		if err != nil {
+			continue
+		}
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return l.Addr().String()
+	}
+	t.Fatal("no port of a thousand is free")
+	return ""
+}
+
 // TestTargetDies: a target that goes away in the middle is the world's fault.
 // What never reached it is not recorded, so that the journal can be finished
 // when it is back.
 func TestTargetDies(t *testing.T) {
 	t.Parallel()
 	const preset = "kneed?chunk=32&speed=8"
-	url, sim := startSim(t, preset)
+	address := lastingAddress(t)
+	url := "http://" + address
+	sim := start(t, nil, "simulate", preset, "--listen", address)
+	sim.hear(t, sim.out, url)
 	path := filepath.Join(t.TempDir(), "j.jsonl")
 	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "1", "--journal", path}
 	c := start(t, nil, args...)
@@ -195,7 +248,7 @@ func TestTargetDies(t *testing.T) {
 	if code := c.wait(); code != exitWorld || !strings.Contains(c.talked.String(), "--resume") || c.out.String() != "" {
 		t.Fatalf("exit code %d, stdout %q: %s", code, c.out, c.talked)
 	}
-	back := start(t, nil, "simulate", preset, "--listen", strings.TrimPrefix(url, "http://"))
+	back := start(t, nil, "simulate", preset, "--listen", address)
 	back.hear(t, back.out, url)
 	if code, _, said := perfsweep(t, resumed(path, args)...); code != exitInconclusive {
 		t.Errorf("resumed: %d: %s", code, said)

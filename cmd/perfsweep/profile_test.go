@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,13 +17,13 @@ import (
 )
 
 // streaming answers every request with three tokens and counts what is in
-// flight; at is told the number of each request as it arrives.
+// flight; at is told the number of each request as it arrives, and may hold it.
 type streaming struct {
 	*httptest.Server
 	requests, inFlight, peak atomic.Int64
 }
 
-func streamer(t *testing.T, at func(n int64)) *streaming {
+func streamer(t *testing.T, at func(n int64, r *http.Request)) *streaming {
 	t.Helper()
 	s := &streaming{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +32,8 @@ func streamer(t *testing.T, at func(n int64)) *streaming {
 		defer s.inFlight.Add(-1)
 		for peak := s.peak.Load(); now > peak && !s.peak.CompareAndSwap(peak, now); peak = s.peak.Load() {
 		}
-		at(n)
+		_, _ = io.Copy(io.Discard, r.Body) // only then does a server see its client go
+		at(n, r)
 		w.Header().Set("Content-Type", "text/event-stream")
 		for range 3 {
 			_, _ = fmt.Fprint(w, `data: {"choices":[{"index":0,"delta":{"content":"a"}}]}`+"\n\n") // a client that has gone is no news
@@ -72,7 +74,21 @@ func exported(t *testing.T, path string) map[string]any {
 // warm-up included, nothing else, and never more at once than the concurrency.
 func TestProfileConcurrency(t *testing.T) {
 	t.Parallel()
-	s := streamer(t, func(int64) {})
+	// The first 7 after the warm-up wait for each other: how many are seen at once
+	// must not depend on how fast this machine sends them.
+	const warm, n = 5, 7
+	full := make(chan struct{})
+	s := streamer(t, func(i int64, _ *http.Request) {
+		switch {
+		case i == warm+n:
+			close(full)
+		case i > warm && i < warm+n:
+			select {
+			case <-full:
+			case <-time.After(time.Minute): // fewer are held, and counted below
+			}
+		}
+	})
 	dir := t.TempDir()
 	code, _, errs := profiled(t.Context(), s.URL, dir, "--concurrency", "7", "--request-count", "70", "--warmup-request-count", "5")
 	if code != exitDone || s.requests.Load() != 75 || s.peak.Load() != 7 {
@@ -88,9 +104,14 @@ func TestProfileConcurrency(t *testing.T) {
 func TestProfileInterrupted(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := streamer(t, func(n int64) {
+	// The last three, one of each stream, are not answered: all are on their way
+	// when the third of them ends the run, and none follows.
+	s := streamer(t, func(n int64, r *http.Request) {
 		if n == 30 {
 			cancel()
+		}
+		if n >= 28 {
+			<-r.Context().Done()
 		}
 	})
 	dir := t.TempDir()

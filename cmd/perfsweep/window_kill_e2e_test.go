@@ -40,7 +40,9 @@ func TestKilledWindow(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := len(before.Runs)
-	if len(after.Runs) < first+6 || !reflect.DeepEqual(after.Runs[:first], before.Runs) || after.Fingerprint.Deployment != "a" {
+	// Of the killed run and those after it as many follow as a busy machine leaves
+	// INVALID ones; the planner says below which.
+	if len(after.Runs) < 17 || !reflect.DeepEqual(after.Runs[:first], before.Runs) || after.Fingerprint.Deployment != "a" {
 		t.Fatalf("%d runs after %d, deployment %q", len(after.Runs), first, after.Fingerprint.Deployment)
 	}
 	plan := after.Plan
