@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -24,12 +25,14 @@ const (
 // Drift is how the gate runs of a check differ from the baseline's at the same
 // point.
 type Drift struct {
-	Throughput   DriftMetric `json:"output_tok_per_s_per_gpu"`
-	TTFTP99      DriftMetric `json:"ttft_p99_ms"`
-	Runs         int         `json:"runs"`
-	BaselineRuns int         `json:"baseline_runs"`
-	Alarm        bool        `json:"alarm"`
-	Reason       string      `json:"reason"`
+	Throughput DriftMetric `json:"output_tok_per_s_per_gpu"`
+	TTFTP99    DriftMetric `json:"ttft_p99_ms"`
+	Runs       int         `json:"runs"`
+	// Baseline is the journal of the calibration, or the sidecar's name.
+	Baseline     string `json:"baseline"`
+	BaselineRuns int    `json:"baseline_runs"`
+	Alarm        bool   `json:"alarm"`
+	Reason       string `json:"reason"`
 }
 
 // DriftMetric is one metric of a drift, check over baseline.
@@ -43,24 +46,28 @@ type DriftMetric struct {
 }
 
 // drift compares a check's attempts with the baseline's, nil where either has
-// too few or the baseline is void. same says that both are of one deployment;
-// the spread between deployments is added otherwise.
-func drift(now, then attempts, same bool) *Drift {
+// too few. name is the baseline's, and ids the deployments of its runs, ""
+// where that is not known: the spread between deployments is added unless all
+// runs are of one.
+func drift(name string, now attempts, deployment string, then attempts, ids []string) *Drift {
 	if len(now.valid) < checkValid || len(then.valid) < minRunsToWrite {
 		return nil
 	}
 	sb := sbPrior
-	if same {
+	if deployment != "" && !slices.ContainsFunc(ids, func(id string) bool { return id != deployment }) {
 		sb = 0
 	}
 	d := &Drift{
 		Throughput: driftOf(now.throughputs(), then.throughputs(), 0, sb, driftThroughput, -1),
 		TTFTP99:    driftOf(now.p99s(), then.p99s(), ttftSpreadFloor, sb, driftTTFT, 1),
-		Runs:       len(now.valid), BaselineRuns: len(then.valid),
+		Runs:       len(now.valid), Baseline: name, BaselineRuns: len(then.valid),
+	}
+	if !finite(d.Throughput) || !finite(d.TTFTP99) {
+		return nil
 	}
 	d.Alarm = d.Throughput.Alarm || d.TTFTP99.Alarm
-	d.Reason = fmt.Sprintf("drift against %d runs of the baseline: throughput x%.3f (mean x%.3f, alarm below x%.3f), TTFT p99 x%.2f (mean x%.2f, alarm above x%.2f)",
-		d.BaselineRuns, d.Throughput.Ratio, d.Throughput.Mean, d.Throughput.Limit, d.TTFTP99.Ratio, d.TTFTP99.Mean, d.TTFTP99.Limit)
+	d.Reason = fmt.Sprintf("drift against %d runs of %s: throughput x%.3f (mean x%.3f, alarm below x%.3f), TTFT p99 x%.2f (mean x%.2f, alarm above x%.2f)",
+		d.BaselineRuns, d.Baseline, d.Throughput.Ratio, d.Throughput.Mean, d.Throughput.Limit, d.TTFTP99.Ratio, d.TTFTP99.Mean, d.TTFTP99.Limit)
 	if d.Alarm {
 		d.Reason = "ALARM, " + d.Reason + "; a second alarm in the next check confirms it, and no verdict changes by it"
 	}
@@ -106,16 +113,34 @@ func (b *baseline) drift(c sweep.Curve, now attempts, n int) *Drift {
 		return nil
 	}
 	then := attemptsAt(b.curve, n, sweep.Confirm)
-	same := len(now.valid) > 0 && len(then.valid) > 0
+	var ids []string
 	for _, r := range then.valid {
-		d := deploymentID(r.deployment, b.curve.Fingerprint)
-		same = same && d != "" && d == deploymentID(now.valid[0].deployment, c.Fingerprint)
+		ids = append(ids, deploymentID(r.deployment, b.curve.Fingerprint))
 	}
-	d := drift(now, then, same)
-	if d == nil || !finite(d.Throughput) || !finite(d.TTFTP99) {
+	return drift("the baseline", now, checkedDeployment(now, c), then, ids)
+}
+
+// drift is the same against the runs that a sidecar keeps, which are all of the
+// point that it was written for.
+func (p Provenance) drift(name string, c sweep.Curve, now attempts, n int) *Drift {
+	if n != p.Gate.ConcurrencyPerGPU {
 		return nil
 	}
-	return d
+	var then attempts
+	var ids []string
+	for _, r := range p.BaselineRuns {
+		then.valid = append(then.valid, reading{tokPerSecPerGPU: r.TokPerSecPerGPU, ttftP50MS: r.TTFTP50MS, ttftP99MS: r.TTFTP99MS})
+		ids = append(ids, deploymentID(r.Deployment, p.Fingerprint))
+	}
+	return drift(printable(name), now, checkedDeployment(now, c), then, ids)
+}
+
+// checkedDeployment is the deployment of a check, "" where that is not known.
+func checkedDeployment(now attempts, c sweep.Curve) string {
+	if len(now.valid) == 0 {
+		return ""
+	}
+	return deploymentID(now.valid[0].deployment, c.Fingerprint)
 }
 
 func finite(m DriftMetric) bool { return positive(m.Ratio) && positive(m.Mean) && positive(m.Limit) }

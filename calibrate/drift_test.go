@@ -83,7 +83,7 @@ func TestCheckDrift(t *testing.T) {
 		}
 		return Check(testGate(), now, 8, &base)
 	}
-	if r := check(1, nil); r.Drift == nil || r.Drift.Alarm || r.Drift.Runs != 3 || r.Drift.BaselineRuns != 5 || r.Verdict != Pass {
+	if r := check(1, nil); r.Drift == nil || r.Drift.Alarm || r.Drift.Baseline != "the baseline" || r.Drift.Runs != 3 || r.Drift.BaselineRuns != 5 || r.Verdict != Pass {
 		t.Errorf("healthy: %s %+v", r.Verdict, r.Drift)
 	}
 	r := check(0.85, nil)
@@ -103,5 +103,49 @@ func TestCheckDrift(t *testing.T) {
 	base.Runs = base.Runs[:8]
 	if r := check(1, nil); r.Drift != nil {
 		t.Errorf("four runs of the baseline: %+v", r.Drift)
+	}
+}
+
+// Without a journal the runs that the sidecar keeps are the baseline, to the same
+// numbers; against something else there is no drift, whatever it reads.
+func TestCheckDriftFromTheSidecar(t *testing.T) {
+	side, _ := proved(newFixture())
+	journal := newFixture().curve
+	check := func(k float64, p *Provenance, base *sweep.Curve, bend func(*sweep.Curve)) CheckResult {
+		now := checkFixture([]float64{k * 21197, k * 21200, k * 21190}, steadyP99[:3]).curve
+		if bend != nil {
+			bend(&now)
+		}
+		return Check(side.Gate, now, 8, base).WithSidecar("o.provenance.json", p, OverlayState{Bytes: []byte("new"), Gate: side.Gate}, now)
+	}
+	for _, k := range []float64{1, 0.95, 0.85} {
+		own, other := check(k, &side, nil, nil), check(k, nil, &journal, nil)
+		if own.Drift == nil || own.Drift.Baseline != "o.provenance.json" || own.Verdict != Pass ||
+			own.Drift.Throughput != other.Drift.Throughput || own.Drift.TTFTP99 != other.Drift.TTFTP99 || own.Drift.Alarm != (k == 0.85) {
+			t.Errorf("x%.2f: %+v, with the journal %+v", k, own.Drift, other.Drift)
+		}
+		if all := strings.Join(own.Reasons, "\n"); !strings.Contains(all, "drift against 5 runs of o.provenance.json: ") {
+			t.Errorf("x%.2f: %s", k, all)
+		}
+		if both := check(k, &side, &journal, nil); both.Drift.Baseline != "the baseline" {
+			t.Errorf("a journal that was given was not used: %+v", both.Drift)
+		}
+	}
+	if r := check(0.5, &side, nil, func(c *sweep.Curve) { c.Fingerprint.Workload.Seed = 1 }); r.Drift != nil || r.Verdict != Inconclusive || !strings.HasPrefix(r.Reasons[0], "stale, re-baseline") {
+		t.Errorf("something else: %s %+v %q", r.Verdict, r.Drift, r.Reasons)
+	}
+	if r := check(1, nil, nil, nil); r.Drift != nil {
+		t.Errorf("no baseline at all: %+v", r.Drift)
+	}
+	// The same deployment on both sides leaves out the spread between deployments.
+	one := side
+	one.Fingerprint.Deployment = "d"
+	if r := check(0.95, &one, nil, func(c *sweep.Curve) { c.Fingerprint.Deployment = "d" }); !r.Drift.Alarm {
+		t.Errorf("5 %% slower on the same deployment: %+v", r.Drift)
+	}
+	few := side
+	few.Gate.ConcurrencyPerGPU = 64
+	if r := check(1, &few, nil, nil); r.Drift != nil {
+		t.Errorf("runs at another point: %+v", r.Drift)
 	}
 }

@@ -199,6 +199,23 @@ func withoutPlaces(labels map[string]string) map[string]string {
 	return out
 }
 
+// WithSidecar adds what an overlay's sidecar says of a check of it; nil is none,
+// and name is its file. Its gate runs stand for those of a baseline journal where
+// there is none that serves: the drift then is told against them. What was
+// measured on something else has no drift.
+func (r CheckResult) WithSidecar(name string, p *Provenance, o OverlayState, c sweep.Curve) CheckResult {
+	known := JudgeProvenance(name, p, o, c)
+	r = r.With(known)
+	if p == nil || r.Drift != nil || known.State != ProvenanceMatches && known.State != ProvenanceEdited {
+		return r
+	}
+	n := r.Gate.ConcurrencyPerGPU
+	if r.Drift = p.drift(name, c, attemptsAt(c, n, sweep.Check), n); r.Drift != nil {
+		r.Reasons = append(slices.Clone(r.Reasons), r.Drift.Reason)
+	}
+	return r
+}
+
 // With adds what the sidecar says. What was measured on something else, or for
 // a gate that was never written, is inconclusive whatever it reads: it may not
 // be called a regression, and is no pass.

@@ -40,7 +40,8 @@ that the overlay pins shows little of it. --baseline adds a capacity pulse: a
 steady run at the last healthy level at or below the baseline's knee, held
 against the baseline's own runs there. A failed pulse is a failed gate (8).
 It also tells drift against the baseline's gate runs, which changes no verdict.
-Without a baseline nothing is pulsed, and the verdict says so.
+Without a baseline nothing is pulsed, and the verdict says so; drift is then told
+against the gate runs that the sidecar keeps, and the answer names which it used.
 
 The sidecar that calibrate wrote (OVERLAY.provenance.json, or --sidecar FILE) says
 what the gate was calibrated on. A run of something else, such as another image,
@@ -161,8 +162,8 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err
 	}
-	known := calibrate.JudgeProvenance(sidecarFile(f.sidecar, f.overlay), sidecar, calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}, r.Curve)
-	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base).With(known)
+	state := calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}
+	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base).WithSidecar(sidecarFile(f.sidecar, f.overlay), sidecar, state, r.Curve)
 	return r, f.emulateAICR(ov.Overlay, &r)
 }
 
