@@ -24,7 +24,7 @@ func server(t *testing.T, metrics, health string) *httptest.Server {
 	return s
 }
 
-func recorded(t *testing.T, name string) string {
+func recorded(t testing.TB, name string) string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/" + name)
 	if err != nil {

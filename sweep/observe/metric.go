@@ -15,7 +15,7 @@ const (
 	PrefixHits     Metric = "prefix_hits"      // counter, tokens
 	PromptTokens   Metric = "prompt_tokens"    // counter
 	OutputTokens   Metric = "output_tokens"    // counter
-	Requests       Metric = "requests"         // counter, requests taken or done
+	Requests       Metric = "requests"         // counter, requests that ended
 	EngineErrors   Metric = "errors"           // counter
 	UptimeS        Metric = "uptime_s"         // falls when a worker restarts
 	EngineTTFTSum  Metric = "ttft_sum_s"       // counters, the server's own latency
@@ -52,14 +52,16 @@ const (
 
 // Of a GPU (DCGM exporter) and of a node (pressure stall information).
 const (
-	SMActive    Metric = "sm_active"   // share of time, 0 to 1
-	PowerW      Metric = "power_w"     //
-	SMClockMHz  Metric = "sm_mhz"      //
-	Throttle    Metric = "throttle"    // bit mask of clock event reasons
+	SMActive   Metric = "sm_active" // share of time, 0 to 1
+	PowerW     Metric = "power_w"   //
+	SMClockMHz Metric = "sm_mhz"    //
+	Throttle   Metric = "throttle"  // 1 while heat or the hardware holds the clocks down, else 0
+	PowerCap   Metric = "power_cap" // 1 while the power limit does
+
 	XID         Metric = "xid"         // last error, 0 = none
 	ECCDouble   Metric = "ecc_double"  // counter, uncorrected errors
-	CPUPressure Metric = "cpu_psi"     // share of time that some task waited
-	MemPressure Metric = "memory_psi"  //
+	CPUPressure Metric = "cpu_psi"     // counter, seconds in which some task waited
+	MemPressure Metric = "memory_psi"  // counters likewise
 	IOPressure  Metric = "io_psi"      //
 	GPUTempC    Metric = "gpu_temp_c"  //
 	GPUUtil     Metric = "gpu_util"    // duty cycle, no measure of saturation

@@ -22,8 +22,9 @@ type Snapshot struct {
 	Facts map[string]string
 }
 
-// Stat sums up a metric over a span. Delta is the growth of a counter, resets
-// bridged (a worker that restarts begins at zero).
+// Stat sums up a metric over a span. Of a gauge Mean is weighted with time. Of
+// a counter Delta is the growth, resets bridged (a worker that restarts begins
+// at zero), and Mean, Min and Max are the growth a second.
 type Stat struct {
 	Mean  float64 `json:"mean"`
 	Min   float64 `json:"min"`
