@@ -95,6 +95,7 @@ type Client struct {
 	OutputTokPerSec float64
 	TTFTP50MS       float64
 	ITLMeanMS       float64
+	GapP50MS        float64 // between chunks
 	// Series is tokens in windows of SeriesS from From on.
 	Series           []float64
 	SeriesS          float64
@@ -105,8 +106,10 @@ type Client struct {
 type Level struct {
 	ConcurrencyPerGPU int
 	GPUs              int
-	Client            Client
-	Span              Span
+	// Workers is how many the deployment is meant to have; 0 = unknown.
+	Workers int
+	Client  Client
+	Span    Span
 }
 
 // Bottleneck is what holds a level back.

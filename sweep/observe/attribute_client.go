@@ -1,0 +1,145 @@
+package observe
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Shares from which on what a client saw is more than an incident.
+const (
+	shedShare = 0.01
+	underfull = 0.9  // of the streams asked for
+	slowPart  = 0.05 // of the time in slow windows
+)
+
+// clientBound holds when this tool was the limit. It needs nothing of the
+// server.
+func clientBound(v *view) (o opinion) {
+	c := v.Client
+	if c.ClientBound {
+		why := c.ClientWhy
+		if why == "" {
+			why = "the generator reached its own limits"
+		}
+		o.say("%s", why)
+		return o.decided()
+	}
+	failed := c.Shed + c.Other
+	if c.InFlight > 0 && c.InFlight < underfull*float64(c.Streams) && float64(failed) < shedShare*float64(failed+c.OK) {
+		o.say("%.1f requests in flight of %d asked for, and %d of %d failed", c.InFlight, c.Streams, failed, failed+c.OK)
+		return o.decided()
+	}
+	return o
+}
+
+// globalEvents are a level's events that touch all streams. What the client saw
+// is told anew where a span carries no events.
+func globalEvents(l Level) []Event {
+	events := l.Span.Events
+	if events == nil {
+		events = Events(l.Span.From, nil, l.Span, l.Client)
+	}
+	var global []Event
+	slow := 0.0
+	for _, e := range events {
+		switch e.Kind {
+		case GlobalSilence:
+			global = append(global, e)
+		case SlowWindows:
+			slow += e.LengthS
+		case WorkerSilence:
+		}
+	}
+	if slow > slowPart*l.Client.seconds() && slow > 0 {
+		for _, e := range events {
+			if e.Kind == SlowWindows {
+				global = append(global, e)
+			}
+		}
+	}
+	return global
+}
+
+func stoodStill(v *view) (o opinion) {
+	for _, e := range globalEvents(v.Level) {
+		if e.Kind == GlobalSilence {
+			o.say("no token on any stream for %.1f s from second %.1f on", e.LengthS, e.StartS)
+		} else {
+			o.say("%.0f %% of the median throughput for %.1f s from second %.1f on", 100*e.Depth, e.LengthS, e.StartS)
+		}
+	}
+	if len(o.evidence) == 0 {
+		return o
+	}
+	if len(o.evidence) > maxStalls {
+		rest := len(o.evidence) - maxStalls
+		o.evidence = o.evidence[:maxStalls]
+		o.say("and %d more", rest)
+	}
+	return o.decided()
+}
+
+// maxStalls bounds what is listed.
+const maxStalls = 5
+
+func refused(v *view) (o opinion) {
+	c := v.Client
+	total := c.OK + c.Shed + c.Other
+	counted, told := v.Span.Frontend[Shed]
+	if c.Shed == 0 || float64(c.Shed) < shedShare*float64(total) {
+		if told && counted.Delta > max(1, shedShare*float64(total)) && c.Shed == 0 {
+			v.remarks = append(v.remarks, "the servers refused requests, none of them ours")
+		}
+		return o
+	}
+	o.say("%d of %d requests were refused (status 429, 503 or 529)", c.Shed, total)
+	if told && counted.Delta > 0 {
+		o.say("the server counts %.0f refused for load", counted.Delta)
+	}
+	return o.decided()
+}
+
+// unseen is the end of what a client alone can prove.
+func unseen(v *view) (o opinion) {
+	switch s := v.Span; {
+	case len(v.workers) == 0 && s.Scrapes == 0:
+		o.say("no server was watched: a plain endpoint tells nothing of what it holds back")
+	case len(v.workers) == 0:
+		o.say("in %d scrapes no page told of running requests %d times", s.Scrapes, minScrapes)
+	case s.Missed > s.Scrapes:
+		o.say("%d of %d scrapes failed", s.Missed, s.Missed+s.Scrapes)
+	case v.unwatched() > 0 && v.holds():
+		o.say("%d of %d workers tell of their requests", len(v.workers), len(v.workers)+v.unwatched())
+	default:
+		return o
+	}
+	o.say("%s", v.gainLine())
+	o.verdict = yes
+	return o
+}
+
+// unwatched is the number of workers that a frontend names and that no page
+// tells of. A page without an id goes by its address, so that its worker may be
+// named twice.
+func (v *view) unwatched() int {
+	silent := len(v.Span.Workers) - len(v.workers)
+	if slices.ContainsFunc(v.workers, func(w Worker) bool { return !isID(w.ID) }) {
+		return max(0, silent-len(v.workers))
+	}
+	return silent
+}
+
+func isID(s string) bool {
+	_, err := strconv.ParseUint(s, 10, 64)
+	return err == nil
+}
+
+// foreign holds when the servers hold more than was sent to them.
+func foreign(v *view) (o opinion) {
+	if v.inEngines() <= (1+foreignShare)*v.streams+2 {
+		return o
+	}
+	o.say("%s", v.placesLine())
+	o.but("%.1f of them are not ours", v.inEngines()-v.streams)
+	return o.decided()
+}
