@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// told is one worker at one scrape.
-type told struct {
+// sighting is one worker at one scrape.
+type sighting struct {
 	at      time.Time
 	running float64
 	tokens  float64
@@ -45,8 +45,8 @@ func workerSilences(from time.Time, snaps []Snapshot, c Client, silence float64)
 // tokenHistories orders what was told of each worker by time. Where a worker is
 // on two pages, the one that tells more often is taken: they are not read at
 // the same moments.
-func tokenHistories(snaps []Snapshot) map[string][]told {
-	pages := map[string]map[string][]told{}
+func tokenHistories(snaps []Snapshot) map[string][]sighting {
+	pages := map[string]map[string][]sighting{}
 	for _, s := range snaps {
 		for id, r := range s.Engines {
 			running, ok := r[Running]
@@ -56,28 +56,28 @@ func tokenHistories(snaps []Snapshot) map[string][]told {
 			for _, m := range tokenMetrics() {
 				if tokens, ok := r[m]; ok {
 					if pages[id] == nil {
-						pages[id] = map[string][]told{}
+						pages[id] = map[string][]sighting{}
 					}
-					pages[id][s.Source] = append(pages[id][s.Source], told{s.At, running, tokens})
+					pages[id][s.Source] = append(pages[id][s.Source], sighting{s.At, running, tokens})
 					break
 				}
 			}
 		}
 	}
-	histories := map[string][]told{}
+	histories := map[string][]sighting{}
 	for id, of := range pages {
 		for _, source := range slices.Sorted(maps.Keys(of)) {
 			if len(of[source]) > len(histories[id]) {
 				histories[id] = of[source]
 			}
 		}
-		slices.SortStableFunc(histories[id], func(a, b told) int { return a.at.Compare(b.at) })
+		slices.SortStableFunc(histories[id], func(a, b sighting) int { return a.at.Compare(b.at) })
 	}
 	return histories
 }
 
 // othersMoved holds when another worker made a token well inside a stretch.
-func othersMoved(workers map[string][]told, but string, start, end time.Time) bool {
+func othersMoved(workers map[string][]sighting, but string, start, end time.Time) bool {
 	for id, h := range workers {
 		if id == but {
 			continue
