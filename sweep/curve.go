@@ -51,12 +51,17 @@ func FromPoints(points []knee.Run) []Run {
 	return runs
 }
 
+// isPoint reports whether a run is a point of the curve.
+func isPoint(r Run) bool {
+	return r.Step.Kind == loadgen.Steady && r.Step.Purpose != Pulse && r.Valid()
+}
+
 // points turns valid steady runs into estimator input: the window estimator,
 // per GPU.
 func points(runs []Run, gpus int, e Effort) []knee.Run {
 	var out []knee.Run
 	for _, r := range runs {
-		if r.Step.Kind != loadgen.Steady || r.Step.Purpose == Pulse || !r.Valid() {
+		if !isPoint(r) {
 			continue
 		}
 		w := r.Result.Window

@@ -9,9 +9,20 @@ import (
 
 // JudgeSLO is FindSLO over the valid steady runs of the first window. The
 // percentiles are used however few requests they are of: a rough one widens
-// the interval, a missing one is told.
+// the interval, a missing one is told. A further window measures a single level,
+// which may be of another deployment than its neighbours: it moves no crossing,
+// but what it misses is told.
 func JudgeSLO(o loadgen.Objective, runs []Run) SLO {
-	return FindSLO(o, viewOf(inWindow(runs, 1)).latencies())
+	s := FindSLO(o, viewOf(inWindow(runs, 1)).latencies())
+	for w := 2; w <= (Curve{Runs: runs}).Windows(); w++ {
+		v := viewOf(inWindow(runs, w))
+		for _, n := range v.levels() {
+			if bad := missedAt(o, v, n); bad != "" && n <= s.LevelMet {
+				s.Notes = append(s.Notes, fmt.Sprintf("in window %d %s", w, bad))
+			}
+		}
+	}
+	return s
 }
 
 func (v *view) latencies() []LatencyRun {
@@ -78,4 +89,25 @@ func (t *tape) objectiveGap() (n int, why string) {
 		return ladderNear(math.Sqrt(float64(s.LevelMet) * float64(s.LevelMissed))), why
 	}
 	return 0, ""
+}
+
+// missedAt says which limit of an objective the runs at n miss, by their median
+// as in FindSLO, "" if they meet all. What is missing is no pass.
+func missedAt(o loadgen.Objective, v *view, n int) string {
+	for _, l := range []struct {
+		what      string
+		limit, at float64
+	}{
+		{"TTFT p99", o.TTFTMS, v.ttft99(n)},
+		{"ITL p99", o.ITLMS, Median(v.collect(n, func(e loadgen.Estimate) float64 { return e.ITLP99MS }))},
+	} {
+		switch {
+		case l.limit == 0 || l.at > 0 && l.at <= l.limit:
+		case l.at == 0:
+			return fmt.Sprintf("%s was not measured at %d per GPU, so the objective cannot be judged", l.what, n)
+		default:
+			return fmt.Sprintf("the objective is missed at %d per GPU: %s is %.4g ms, above %.4g ms", n, l.what, l.at, l.limit)
+		}
+	}
+	return ""
 }

@@ -102,5 +102,8 @@ func (t *tape) confirmAgain() Decision {
 	if bad := a.verdict(op.ConcurrencyPerGPU, want); bad != "" {
 		return t.unconfirmed(op, fmt.Sprintf("window %d: %s", w, bad))
 	}
+	if bad := missedAt(t.plan.Objective, t.view, op.ConcurrencyPerGPU); bad != "" {
+		return t.unconfirmed(op, fmt.Sprintf("window %d: %s", w, bad))
+	}
 	return Decision{Point: op, Reason: fmt.Sprintf("%s, again in window %d by %d of %d attempts", t.first.Reason, w, a.valid, a.made)}
 }

@@ -14,16 +14,17 @@ import (
 )
 
 const abHelp = `With --ab it measures a second target in turns with the first, such as another
-router mode or image, and says what moved, as compare does: each step is run on
-both, back to back, in the order A B, B A, A B, so that what changes in the
-cluster meanwhile meets both. A, the --target, decides which level comes next. A
-pair counts only if both of its runs are valid and at most 10 minutes apart, else
-it is made again; the verdict over all levels is the exact signed-rank test of
-the pairs. All other flags hold for both, --max-runs counts pairs, --max-wall the
-run time of both. The runs of B are in the journal FILE.b; both journals read like
-any other, and "compare FILE FILE.b" takes other thresholds. Choose --repeats
-before: who measures on until a change shows will find one. It ends with 0 when
-throughput was judged and with 9 when that cannot be told.`
+router mode or image, and says what moved, as compare does, with an objective also
+in what was served within it: each step is run on both, back to back, in the order
+A B, B A, A B, so that what changes in the cluster meanwhile meets both. A, the
+--target, decides which level comes next. A pair counts only if both of its runs
+are valid and at most 10 minutes apart, else it is made again; the verdict over all
+levels is the exact signed-rank test of the pairs. All other flags hold for both,
+--max-runs counts pairs, --max-wall the run time of both. The runs of B are in the
+journal FILE.b; both journals read like any other, and "compare FILE FILE.b" takes
+other thresholds. Choose --repeats before: who measures on until a change shows
+will find one. It ends with 0 when throughput, and with an objective goodput, were
+judged and with 9 when that cannot be told.`
 
 // abFlags are those of the second target.
 type abFlags struct {

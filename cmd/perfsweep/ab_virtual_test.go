@@ -88,9 +88,11 @@ func abJournals(t *testing.T, dir, engine string) {
 }
 
 // TestVirtualAB: of two engines the slower one is found by as much as it is
-// slower, and equal ones do not differ.
+// slower, and equal ones do not differ; and so it is with what they serve within
+// an objective that every answer meets.
 func TestVirtualAB(t *testing.T) {
 	plan := abPlan(2, 8, 32, 96)
+	plan.Objective = loadgen.Objective{TTFTMS: 60_000}
 	for _, tt := range []struct {
 		name, b string
 		want    compare.Verdict
@@ -107,6 +109,9 @@ func TestVirtualAB(t *testing.T) {
 				t.Logf("%s, ratio %.3f [%.3f, %.3f] of %d pairs, p %.2g", x.Verdict, x.Ratio, x.Low, x.High, x.RunsA, x.P)
 				if x.Verdict != tt.want || math.Abs(x.Ratio/tt.ratio-1) > 0.05 || x.RunsA != c.Turns.Pairs {
 					t.Errorf("%+v, want %s by %v", x, tt.want, tt.ratio)
+				}
+				if g := c.Report.Goodput; g == nil || g.Verdict != tt.want || math.Abs(g.Ratio/x.Ratio-1) > 0.01 || g.RunsA != x.RunsA || c.B.SLO.State != sweep.SLOMet {
+					t.Errorf("goodput %+v, throughput %+v, objective %s", g, x, c.B.SLO.State)
 				}
 				if a, b := ab.A.Curve.Runs, ab.B.Curve.Runs; len(a) != len(b) || len(a) != c.Turns.Pairs+c.Turns.Dropped {
 					t.Errorf("%d runs of A, %d of B, %+v", len(a), len(b), c.Turns)

@@ -98,11 +98,11 @@ func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error)
 	if err != nil {
 		return report.Comparison{}, err
 	}
-	o.Paired = true
 	a, b := ab.A.Curve, ab.B.Curve
+	o.Paired, o.Objective = true, a.Plan.Objective
 	va, vb := sweep.ValidPairs(a.Runs, b.Runs)
 	c := report.Comparison{
-		NameA: t.name(0), NameB: t.name(1), A: pairedSide(a, va), B: pairedSide(b, vb), Options: o,
+		NameA: t.name(0), NameB: t.name(1), A: pairedSide(a, va, o.Objective), B: pairedSide(b, vb, o.Objective), Options: o,
 		Differences: a.Fingerprint.Diff(b.Fingerprint),
 		Turns:       &report.Turns{Pairs: len(va), Dropped: max(len(a.Runs), len(b.Runs)) - len(va), Reason: d.Reason},
 	}
@@ -115,8 +115,14 @@ func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error)
 				t[i].side, n, plural(len(runs), "run"), gates))
 		}
 	}
-	if x := c.Report.Throughput; x.Verdict == compare.CannotTell {
-		c.Report.Warnings = append(c.Report.Warnings, advice(a.Plan, x.More, len(c.Report.Levels)))
+	more := 0
+	for _, x := range []*compare.Change{&c.Report.Throughput, c.Report.Goodput} {
+		if x != nil && x.Verdict == compare.CannotTell {
+			more = max(more, x.More)
+		}
+	}
+	if more > 0 {
+		c.Report.Warnings = append(c.Report.Warnings, advice(a.Plan, more, len(c.Report.Levels)))
 	}
 	return c, nil
 }
@@ -158,10 +164,13 @@ func (t *turns) name(i int) string {
 	return fmt.Sprintf("%s (%s)", s.target.public, s.flags.journal)
 }
 
-func pairedSide(c sweep.Curve, valid []sweep.Run) compare.Side {
+func pairedSide(c sweep.Curve, valid []sweep.Run, o loadgen.Objective) compare.Side {
 	fit := c.Fit()
 	s := compare.Side{All: valid, Fit: fit, Point: sweep.ChoosePoint(c.Plan, fit, c.Runs), Fingerprint: &c.Fingerprint}
+	if !o.IsZero() {
+		s.SLO = sweep.JudgeSLO(o, c.Runs)
+	}
 	c.Runs = valid
-	s.Runs = c.Points()
+	s.Runs, s.Good = c.Points(), c.GoodRuns(o)
 	return s
 }

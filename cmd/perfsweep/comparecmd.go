@@ -9,29 +9,31 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/compare"
 )
 
 // compareFlags say what counts as a change.
 type compareFlags struct {
-	confidence, throughput, ttft float64 // percent
+	confidence, throughput, minTTFT float64 // percent
 	across                       []string
 	failOnRegression             bool
 	// Of imported results, which do not tell: gpus is of both unless B has its
 	// own.
 	gpus, gpusB int
+	objectiveFlags
 }
 
 // usualChange is what counts as one unless it is said otherwise.
-func usualChange() compareFlags { return compareFlags{confidence: 95, throughput: 3, ttft: 10} }
+func usualChange() compareFlags { return compareFlags{confidence: 95, throughput: 3, minTTFT: 10} }
 
 func (f *compareFlags) options() (compare.Options, error) {
 	for _, v := range []struct {
 		flag     string
 		at       float64
 		low, top float64
-	}{{"confidence", f.confidence, 50, 99.99}, {"min-change", f.throughput, 0.01, 100}, {"min-ttft-change", f.ttft, 0.01, 1000}} {
+	}{{"confidence", f.confidence, 50, 99.99}, {"min-change", f.throughput, 0.01, 100}, {"min-ttft-change", f.minTTFT, 0.01, 1000}} {
 		if !(v.at >= v.low && v.at <= v.top) {
 			return compare.Options{}, badInputf("--%s %v: must be between %v and %v percent", v.flag, v.at, v.low, v.top)
 		}
@@ -44,7 +46,7 @@ func (f *compareFlags) options() (compare.Options, error) {
 			return compare.Options{}, badInputf("--across %s: use one of %s; all other fields may differ anyway", name, compare.AcrossNames())
 		}
 	}
-	return compare.Options{Confidence: f.confidence / 100, Throughput: f.throughput / 100, TTFT: f.ttft / 100}, nil
+	return compare.Options{Confidence: f.confidence / 100, Throughput: f.throughput / 100, TTFT: f.minTTFT / 100, Objective: f.objective()}, nil
 }
 
 func (a *app) compareCmd() *cobra.Command {
@@ -58,13 +60,18 @@ p99 as a ratio, with its exact interval and the exact Mann–Whitney p value ove
 all levels together; then each level, corrected for their number, A's operating
 point, and the knees. "cannot tell" comes with the number of runs that it takes.
 
+Where both were measured with the same objective, the goodput within it is held
+against each other as well, and so are the concurrencies up to which it is met.
+--ttft-p99 and --itl-p99 name an objective for curves that were measured without:
+their percentiles tell up to where it is met, but not the goodput.
+
 The fields in which the two fingerprints differ are listed: they are what is
 compared. Another model, workload, effort or number of GPUs is refused unless
 --across allows it.
 
-It ends with 0 when throughput was judged, with 9 when that cannot be told, and
-with --fail-on-regression also with 8 when B is worse in either metric, and with
-9 when either cannot be told.`,
+It ends with 0 when throughput, and goodput if it was counted, were judged, with 9
+when that cannot be told, and with --fail-on-regression also with 8 when B is
+worse in any metric, and with 9 when any cannot be told.`,
 		Example: "  perfsweep compare before.jsonl after.jsonl\n  perfsweep compare before.jsonl after.jsonl --fail-on-regression -o json",
 		Args:    exactly(2, "two FILEs, each as knee reads it"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -72,7 +79,7 @@ with --fail-on-regression also with 8 when B is worse in either metric, and with
 			if err != nil {
 				return err
 			}
-			ca, cb, err := f.sides(args[0], args[1])
+			ca, cb, err := f.sides(args[0], args[1], &o)
 			if err != nil {
 				return err
 			}
@@ -83,46 +90,60 @@ with --fail-on-regression also with 8 when B is worse in either metric, and with
 	c.Flags().IntVar(&f.gpusB, "gpus-b", 0, "GPUs of B, where they are not those of A")
 	c.Flags().Float64Var(&f.confidence, "confidence", f.confidence, "confidence of the intervals and verdicts, percent")
 	c.Flags().Float64Var(&f.throughput, "min-change", f.throughput, "smallest change of output tok/s per GPU that matters, percent")
-	c.Flags().Float64Var(&f.ttft, "min-ttft-change", f.ttft, "smallest change of TTFT p99 that matters, percent")
+	c.Flags().Float64Var(&f.minTTFT, "min-ttft-change", f.minTTFT, "smallest change of TTFT p99 that matters, percent")
+	f.objectiveFlags.bind(c.Flags())
 	c.Flags().StringSliceVar(&f.across, "across", nil, "compare although these fields of the fingerprint differ: "+compare.AcrossNames())
 	c.Flags().BoolVar(&f.failOnRegression, "fail-on-regression", false, "end with 8 when B is worse, for a pipeline that gates a change")
 	return c
 }
 
 // sides reads both curves. --gpus is for those that do not tell, and refused
-// where there is none.
-func (f *compareFlags) sides(pathA, pathB string) (sa, sb compare.Side, err error) {
-	a, err := curveAt(pathA)
-	if err != nil {
-		return sa, sb, err
+// where there is none. Without flags the objective is the one that both were
+// measured with.
+func (f *compareFlags) sides(pathA, pathB string, o *compare.Options) (sa, sb compare.Side, err error) {
+	var at [2]curveFile
+	for i, path := range []string{pathA, pathB} {
+		if at[i], err = curveAt(path); err != nil {
+			return sa, sb, err
+		}
 	}
-	b, err := curveAt(pathB)
-	if err != nil {
-		return sa, sb, err
-	}
-	switch {
+	switch a, b := at[0], at[1]; {
 	case f.gpusB > 0 && b.tellsGPUs():
 		return sa, sb, badInputf("--gpus-b: %s says itself what was measured per GPU; drop the flag", pathB)
 	case f.gpus > 0 && a.tellsGPUs() && (b.tellsGPUs() || f.gpusB > 0):
 		return sa, sb, badInputf("--gpus: %s says itself what was measured per GPU; drop the flag", pathA)
 	}
-	if sa, err = readSide(a, f.gpus); err != nil {
-		return sa, sb, err
+	var curves [2]report.Curve
+	var notes [2][]string
+	for i, gpus := range []int{f.gpus, cmp.Or(f.gpusB, f.gpus)} {
+		if curves[i], notes[i], err = at[i].read(gpus); err != nil {
+			return sa, sb, err
+		}
 	}
-	sb, err = readSide(b, cmp.Or(f.gpusB, f.gpus))
-	return sa, sb, err
+	a, b := measuredObjective(curves[0].All), measuredObjective(curves[1].All)
+	if o.Objective.IsZero() && a == b {
+		o.Objective = a
+	}
+	sa, sb = sideOf(curves[0], notes[0], o.Objective), sideOf(curves[1], notes[1], o.Objective)
+	if o.Objective.IsZero() && a != b {
+		sb.Notes = append(sb.Notes, "A and B were measured with different objectives, so goodput is not compared; --ttft-p99 and --itl-p99 judge both by one")
+	}
+	return sa, sb, nil
 }
 
-// readSide reads and fits one of the curves.
-func readSide(at curveFile, gpus int) (compare.Side, error) {
-	cv, notes, err := at.read(gpus)
-	if err != nil {
-		return compare.Side{}, err
-	}
+// sideOf fits one of the curves.
+func sideOf(cv report.Curve, notes []string, o loadgen.Objective) compare.Side {
 	p := sweep.DefaultPlan(sweep.Standard)
 	s := compare.Side{Runs: cv.Runs, All: cv.All, Fingerprint: cv.Fingerprint, Notes: notes, Fit: knee.Find(cv.Runs, knee.Options{EStar: p.EStar})}
 	s.Point = sweep.ChoosePoint(p, s.Fit, cv.All)
-	return s, nil
+	if o.IsZero() {
+		return s
+	}
+	s.SLO = sweep.JudgeSLO(o, cv.All)
+	if cv.Fingerprint != nil {
+		s.Good = sweep.Curve{Fingerprint: *cv.Fingerprint, Runs: cv.All}.GoodRuns(o)
+	}
+	return s
 }
 
 // compare judges two curves and prints the verdict.
@@ -167,13 +188,14 @@ func sameThing(a, b compare.Side, across []string) ([]string, error) {
 
 // compareVerdict is the exit code of a comparison.
 func compareVerdict(r compare.Report, strict bool) error {
-	both := []compare.Verdict{r.Throughput.Verdict, r.TTFT.Verdict}
-	unsure := both[:1]
+	unsure := []compare.Verdict{r.Throughput.Verdict}
+	if r.Goodput != nil {
+		unsure = append(unsure, r.Goodput.Verdict)
+	}
 	if strict {
-		if slices.Contains(both, compare.Worse) {
+		if unsure = append(unsure, r.TTFT.Verdict); slices.Contains(unsure, compare.Worse) {
 			return verdict{exitGateFailed}
 		}
-		unsure = both
 	}
 	if slices.Contains(unsure, compare.CannotTell) || slices.Contains(unsure, compare.Absent) {
 		return verdict{exitInconclusive}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -17,6 +18,10 @@ type Side struct {
 	Fit         knee.Fit
 	Point       sweep.OperatingPoint
 	Fingerprint *sweep.Fingerprint
+	// Good are the runs as Runs, by what they served within Options.Objective,
+	// and SLO is up to where it was met; without an objective both are absent.
+	Good []sweep.GoodRun
+	SLO  sweep.SLO
 	// Notes are what its reader had to say of it.
 	Notes []string
 }
@@ -27,6 +32,9 @@ type Options struct {
 	// The smallest parts by which a change of output throughput and of TTFT p99
 	// matters.
 	Throughput, TTFT float64
+	// Objective, when set, adds goodput, for which a change counts as for
+	// throughput, and the concurrencies up to which it is met.
+	Objective loadgen.Objective
 	// Paired says that the runs of a level are pairs, in their order: run i of A
 	// and run i of B were made back to back.
 	Paired bool
@@ -51,12 +59,16 @@ type Change struct {
 type Level struct {
 	ConcurrencyPerGPU int
 	Throughput, TTFT  Change
+	// Goodput is absent where no run of either side had a good request.
+	Goodput Change
 }
 
 // Report is the answer.
 type Report struct {
-	// Throughput and TTFT are over all common levels, one test each.
+	// Throughput and TTFT are over all common levels, one test each, and so is
+	// Goodput, nil unless both sides counted it by Options.Objective.
 	Throughput, TTFT Change
+	Goodput          *Change
 	Levels           []Level
 	// Point is the level of A's operating point, a test of its own that was
 	// chosen before B was looked at; nil if there is none or B lacks it.
@@ -64,8 +76,10 @@ type Report struct {
 	// KneeRatio is B's knee over A's, between the extremes that their own
 	// intervals allow; 0 unless both have one.
 	KneeRatio, KneeLow, KneeHigh float64
-	OnlyA, OnlyB                 []int
-	Interleaved                  bool
+	// SLORatio is the same of the concurrencies up to which the objective is met.
+	SLORatio, SLOLow, SLOHigh float64
+	OnlyA, OnlyB              []int
+	Interleaved               bool
 	// Paired says that Throughput and TTFT are those of pairs.
 	Paired   bool
 	Warnings []string
@@ -76,7 +90,8 @@ type Report struct {
 func Curves(a, b Side, o Options) (Report, error) {
 	var r Report
 	ra, rb := byLevel(a.Runs), byLevel(b.Runs)
-	var xs, ts []Stratum
+	goodA, goodB := goodByLevel(a.Good), goodByLevel(b.Good)
+	var xs, ts, gs []Stratum
 	for _, n := range slices.Sorted(maps.Keys(ra)) {
 		if a, b := len(ra[n]), len(rb[n]); a > MaxRuns || b > MaxRuns {
 			return r, fmt.Errorf("%d runs of A and %d of B at %d per GPU: the exact test is for at most %d; leave some out, by a rule that does not look at their values", a, b, n, MaxRuns)
@@ -86,40 +101,58 @@ func Curves(a, b Side, o Options) (Report, error) {
 			continue
 		}
 		x, t := strata(ra[n], rb[n])
-		xs, ts = append(xs, x), append(ts, t)
-		r.Levels = append(r.Levels, Level{n, one(x, o.Confidence), one(t, o.Confidence)})
+		g := goodStratum(goodA[n], goodB[n])
+		xs, ts, gs = append(xs, x), append(ts, t), append(gs, g)
+		r.Levels = append(r.Levels, Level{n, one(x, o.Confidence), one(t, o.Confidence), one(g, o.Confidence)})
 	}
 	for _, n := range slices.Sorted(maps.Keys(rb)) {
 		if len(ra[n]) == 0 {
 			r.OnlyB = append(r.OnlyB, n)
 		}
 	}
+	if counted(a.Good) && counted(b.Good) {
+		r.Goodput = &Change{Shift: Between(gs, o.Confidence)}
+	}
+	r.Throughput, r.TTFT = Change{Shift: Between(xs, o.Confidence)}, Change{Shift: Between(ts, o.Confidence)}
 	if o.Paired {
-		if err := r.pair(ra, rb, o.Confidence); err != nil {
+		if err := r.pair(ra, rb, goodA, goodB, o.Confidence); err != nil {
 			return r, err
 		}
-	} else {
-		r.Throughput, r.TTFT = Change{Shift: Between(xs, o.Confidence)}, Change{Shift: Between(ts, o.Confidence)}
 	}
+	r.settle(a.Point.ConcurrencyPerGPU, o)
+	if a.Fit.HasKnee() && b.Fit.HasKnee() {
+		r.KneeRatio = b.Fit.Knee / a.Fit.Knee
+		r.KneeLow, r.KneeHigh = b.Fit.KneeLow/a.Fit.KneeHigh, b.Fit.KneeHigh/a.Fit.KneeLow
+	}
+	r.compareSLO(a.SLO, b.SLO)
+	r.Interleaved = o.Paired || interleaved(a.All, b.All)
+	r.remark(a, b)
+	r.remarkObjective(a, b, o)
+	return r, nil
+}
+
+// settle gives every change its verdict: those over all levels and those at the
+// operating point are one test each, the levels are corrected for their number.
+func (r *Report) settle(point int, o Options) {
 	o.judge(&r.Throughput, &r.TTFT, r.Throughput.P, r.TTFT.P)
+	if g := r.Goodput; g != nil {
+		g.settle(g.P, o.Confidence, o.Throughput, true)
+	}
 	for i := range r.Levels {
-		if l := r.Levels[i]; a.Point.ConcurrencyPerGPU == l.ConcurrencyPerGPU {
+		if l := r.Levels[i]; point == l.ConcurrencyPerGPU {
 			o.judge(&l.Throughput, &l.TTFT, l.Throughput.P, l.TTFT.P)
+			l.Goodput.settle(l.Goodput.P, o.Confidence, o.Throughput, true)
 			r.Point = &l
 		}
 	}
 	px := holm(pValues(r.Levels, func(l Level) float64 { return l.Throughput.P }))
 	pt := holm(pValues(r.Levels, func(l Level) float64 { return l.TTFT.P }))
+	pg := holm(pValues(r.Levels, func(l Level) float64 { return l.Goodput.P }))
 	for i := range r.Levels {
-		o.judge(&r.Levels[i].Throughput, &r.Levels[i].TTFT, px[i], pt[i])
+		l := &r.Levels[i]
+		o.judge(&l.Throughput, &l.TTFT, px[i], pt[i])
+		l.Goodput.settle(pg[i], o.Confidence, o.Throughput, true)
 	}
-	if a.Fit.HasKnee() && b.Fit.HasKnee() {
-		r.KneeRatio = b.Fit.Knee / a.Fit.Knee
-		r.KneeLow, r.KneeHigh = b.Fit.KneeLow/a.Fit.KneeHigh, b.Fit.KneeHigh/a.Fit.KneeLow
-	}
-	r.Interleaved = o.Paired || interleaved(a.All, b.All)
-	r.remark(a, b)
-	return r, nil
 }
 
 func (o Options) judge(x, t *Change, px, pt float64) {
@@ -174,41 +207,4 @@ func pValues(levels []Level, p func(Level) float64) []float64 {
 		out[i] = p(l)
 	}
 	return out
-}
-
-// interleaved reports whether each side has runs before the last of the other:
-// a drift of the environment then meets both.
-func interleaved(a, b []sweep.Run) bool {
-	if len(a) == 0 || len(b) == 0 || a[0].Started.IsZero() || b[0].Started.IsZero() {
-		return false
-	}
-	return a[0].Started.Before(b[len(b)-1].Started) && b[0].Started.Before(a[len(a)-1].Started)
-}
-
-// remark says what a reader must know to believe the answer.
-func (r *Report) remark(a, b Side) {
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
-	for i, s := range []Side{a, b} {
-		for _, n := range s.Notes {
-			warn("%c: %s", 'A'+i, n)
-		}
-	}
-	if len(r.Levels) == 0 {
-		warn("no concurrency was measured on both sides: measure both at the same --levels")
-	} else if len(r.OnlyA)+len(r.OnlyB) > 0 {
-		warn("levels that one side lacks are not compared: A alone has %v, B alone %v", r.OnlyA, r.OnlyB)
-	}
-	if !r.Interleaved {
-		warn("A and B were not measured in turns: what changed in between, in the cluster or beside it, looks like a change of B")
-	}
-	if a.Fingerprint == nil || b.Fingerprint == nil {
-		warn("a curve without fingerprint: that GPUs, model and workload were equal is the reader's claim")
-	}
-	if v := r.Throughput.Verdict; v == Same || v == CannotTell {
-		for _, l := range r.Levels {
-			if v := l.Throughput.Verdict; v == Better || v == Worse {
-				warn("throughput at %d per GPU alone is %s: the change is not the same at all levels", l.ConcurrencyPerGPU, v)
-			}
-		}
-	}
 }

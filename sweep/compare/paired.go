@@ -104,8 +104,8 @@ func flip(dist []float64, r int) []float64 {
 // pair judges all levels together by their pairs. Levels on their own are not
 // judged so: fewer than six pairs have no interval of 95 %, and four runs a side
 // do.
-func (r *Report) pair(ra, rb map[int][]knee.Run, confidence float64) error {
-	var xs, ts [][]Pair
+func (r *Report) pair(ra, rb map[int][]knee.Run, goodA, goodB map[int][]sweep.GoodRun, confidence float64) error {
+	var xs, ts, gs [][]Pair
 	count := 0
 	for _, n := range slices.Sorted(maps.Keys(ra)) {
 		a, b := ra[n], rb[n]
@@ -118,11 +118,15 @@ func (r *Report) pair(ra, rb map[int][]knee.Run, confidence float64) error {
 			t = append(t, Pair{a[i].TTFTP99MS, b[i].TTFTP99MS})
 		}
 		xs, ts, count = append(xs, x), append(ts, t), count+len(a)
+		gs = append(gs, goodPairs(goodA[n], goodB[n]))
 	}
 	if count > MaxPairs {
 		return fmt.Errorf("more than %d pairs: the exact test is not for so many", MaxPairs)
 	}
 	r.Throughput, r.TTFT = Change{Shift: Paired(xs, confidence)}, Change{Shift: Paired(ts, confidence)}
+	if r.Goodput != nil {
+		r.Goodput = &Change{Shift: Paired(gs, confidence)}
+	}
 	r.Paired = true
 	return nil
 }

@@ -35,10 +35,11 @@ func CompareText(w io.Writer, c Comparison) error {
 	r := c.Report
 	p.line("output tok/s per GPU: %s", c.sentence(r.Throughput, c.Options.Throughput))
 	p.line("TTFT p99: %s", c.sentence(r.TTFT, c.Options.TTFT))
+	c.objective(p)
 	if simulated(c.A) || simulated(c.B) {
 		p.line("SIMULATED: nothing here was measured on a GPU.")
 	}
-	p.line("A is %s, B is %s; both verdicts are over %s together%s.", c.NameA, c.NameB, count(len(r.Levels), "level"), byPairs(r))
+	p.line("A is %s, B is %s; the verdicts are over %s together%s.", c.NameA, c.NameB, count(len(r.Levels), "level"), byPairs(r))
 	if t := c.Turns; t != nil {
 		p.line("measured in turns: %s compared, %d dropped; %s", count(t.Pairs, "pair"), t.Dropped, t.Reason)
 	}
@@ -112,6 +113,7 @@ func (p *printer) levels(r compare.Report) {
 			number(x.MedianA), number(x.MedianB), change(x), x.Corrected, x.Verdict, number(t.MedianA), number(t.MedianB), change(t), t.Corrected, t.Verdict)
 	}
 	p.err = tw.Flush()
+	p.goodput(r)
 	p.line("p* is corrected (Holm) for %s", count(len(r.Levels), "level"))
 }
 
@@ -129,6 +131,9 @@ func (c Comparison) points(p *printer) {
 	if l := r.Point; l != nil {
 		p.line("at A's operating point, %d per GPU: output tok/s per GPU %s", l.ConcurrencyPerGPU, c.sentence(l.Throughput, c.Options.Throughput))
 		p.line("at A's operating point, %d per GPU: TTFT p99 %s", l.ConcurrencyPerGPU, c.sentence(l.TTFT, c.Options.TTFT))
+		if r.Goodput != nil {
+			p.line("at A's operating point, %d per GPU: goodput %s", l.ConcurrencyPerGPU, c.sentence(l.Goodput, c.Options.Throughput))
+		}
 	} else if n := c.A.Point.ConcurrencyPerGPU; n > 0 {
 		p.line("A's operating point, %d per GPU, was not measured on both sides", n)
 	}
@@ -155,13 +160,20 @@ func CompareCSV(w io.Writer, c Comparison) error {
 		rows = append(rows, []string{at, metric, strconv.Itoa(s.RunsA), strconv.Itoa(s.RunsB), cell(s.MedianA), cell(s.MedianB), cell(s.Ratio), cell(s.Low), cell(s.High),
 			cell(s.Confidence), cell(s.P), cell(s.Corrected), string(s.Verdict), strconv.Itoa(s.More)})
 	}
-	for _, l := range append([]compare.Level{{Throughput: c.Report.Throughput, TTFT: c.Report.TTFT}}, c.Report.Levels...) {
+	all := compare.Level{Throughput: c.Report.Throughput, TTFT: c.Report.TTFT}
+	if c.Report.Goodput != nil {
+		all.Goodput = *c.Report.Goodput
+	}
+	for _, l := range append([]compare.Level{all}, c.Report.Levels...) {
 		at := "all"
 		if l.ConcurrencyPerGPU > 0 {
 			at = strconv.Itoa(l.ConcurrencyPerGPU)
 		}
 		add(at, "output_tok_per_s_per_gpu", l.Throughput)
 		add(at, "ttft_p99_ms", l.TTFT)
+		if c.Report.Goodput != nil {
+			add(at, "good_output_tok_per_s_per_gpu", l.Goodput)
+		}
 	}
 	return cw.WriteAll(rows)
 }

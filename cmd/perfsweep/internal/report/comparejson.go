@@ -8,24 +8,26 @@ import (
 )
 
 type compareDoc struct {
-	SchemaVersion int              `json:"schema_version"`
-	Simulated     bool             `json:"simulated,omitempty"`
-	Verdict       compare.Verdict  `json:"verdict"`
-	TTFTVerdict   compare.Verdict  `json:"ttft_verdict"`
-	Throughput    changeDoc        `json:"output_tok_per_s_per_gpu"`
-	TTFT          changeDoc        `json:"ttft_p99_ms"`
-	Levels        []compareRow     `json:"levels"`
-	Point         *compareRow      `json:"operating_point,omitempty"`
-	Knee          *kneeShift       `json:"knee,omitempty"`
-	OnlyA         []int            `json:"levels_only_a,omitempty"`
-	OnlyB         []int            `json:"levels_only_b,omitempty"`
-	Interleaved   bool             `json:"interleaved"`
-	Turns         *Turns           `json:"turns,omitempty"`
-	Differences   []string         `json:"differences"`
-	A             compareSide      `json:"a"`
-	B             compareSide      `json:"b"`
-	Matters       compareThreshold `json:"matters"`
-	Warnings      []string         `json:"warnings"`
+	SchemaVersion int             `json:"schema_version"`
+	Simulated     bool            `json:"simulated,omitempty"`
+	Verdict       compare.Verdict `json:"verdict"`
+	TTFTVerdict   compare.Verdict `json:"ttft_verdict"`
+	Throughput    changeDoc       `json:"output_tok_per_s_per_gpu"`
+	TTFT          changeDoc       `json:"ttft_p99_ms"`
+	// Objective is absent where none was given.
+	Objective   *compareObjective `json:"objective,omitempty"`
+	Levels      []compareRow      `json:"levels"`
+	Point       *compareRow       `json:"operating_point,omitempty"`
+	Knee        *kneeShift        `json:"knee,omitempty"`
+	OnlyA       []int             `json:"levels_only_a,omitempty"`
+	OnlyB       []int             `json:"levels_only_b,omitempty"`
+	Interleaved bool              `json:"interleaved"`
+	Turns       *Turns            `json:"turns,omitempty"`
+	Differences []string          `json:"differences"`
+	A           compareSide       `json:"a"`
+	B           compareSide       `json:"b"`
+	Matters     compareThreshold  `json:"matters"`
+	Warnings    []string          `json:"warnings"`
 }
 
 type compareThreshold struct {
@@ -43,9 +45,10 @@ type compareSide struct {
 }
 
 type compareRow struct {
-	ConcurrencyPerGPU int       `json:"concurrency_per_gpu"`
-	Throughput        changeDoc `json:"output_tok_per_s_per_gpu"`
-	TTFT              changeDoc `json:"ttft_p99_ms"`
+	ConcurrencyPerGPU int        `json:"concurrency_per_gpu"`
+	Throughput        changeDoc  `json:"output_tok_per_s_per_gpu"`
+	TTFT              changeDoc  `json:"ttft_p99_ms"`
+	Goodput           *changeDoc `json:"good_output_tok_per_s_per_gpu,omitempty"`
 }
 
 type kneeShift struct {
@@ -74,8 +77,13 @@ func changed(c compare.Change) changeDoc {
 	return changeDoc{c.Verdict, c.RunsA, c.RunsB, c.MedianA, c.MedianB, c.Ratio, c.Low, c.High, c.Confidence, c.P, c.Corrected, c.Spread, c.More}
 }
 
-func compareRowOf(l compare.Level) compareRow {
-	return compareRow{l.ConcurrencyPerGPU, changed(l.Throughput), changed(l.TTFT)}
+func (c Comparison) row(l compare.Level) compareRow {
+	row := compareRow{ConcurrencyPerGPU: l.ConcurrencyPerGPU, Throughput: changed(l.Throughput), TTFT: changed(l.TTFT)}
+	if c.Report.Goodput != nil {
+		g := changed(l.Goodput)
+		row.Goodput = &g
+	}
+	return row
 }
 
 func compareSideOf(name string, s compare.Side) compareSide {
@@ -89,16 +97,16 @@ func CompareJSON(w io.Writer, c Comparison) error {
 	r := c.Report
 	d := compareDoc{
 		SchemaVersion: schemaVersion, Simulated: simulated(c.A) || simulated(c.B),
-		Verdict: r.Throughput.Verdict, TTFTVerdict: r.TTFT.Verdict, Throughput: changed(r.Throughput), TTFT: changed(r.TTFT),
+		Verdict: r.Throughput.Verdict, TTFTVerdict: r.TTFT.Verdict, Throughput: changed(r.Throughput), TTFT: changed(r.TTFT), Objective: c.objectiveDoc(),
 		Levels: []compareRow{}, OnlyA: r.OnlyA, OnlyB: r.OnlyB, Interleaved: r.Interleaved, Turns: c.Turns, Differences: list(c.Differences),
 		A: compareSideOf(c.NameA, c.A), B: compareSideOf(c.NameB, c.B),
 		Matters: compareThreshold{c.Options.Confidence, c.Options.Throughput, c.Options.TTFT}, Warnings: list(r.Warnings),
 	}
 	for _, l := range r.Levels {
-		d.Levels = append(d.Levels, compareRowOf(l))
+		d.Levels = append(d.Levels, c.row(l))
 	}
 	if r.Point != nil {
-		row := compareRowOf(*r.Point)
+		row := c.row(*r.Point)
 		d.Point = &row
 	}
 	if r.KneeRatio > 0 {

@@ -104,6 +104,11 @@ func (p *printer) within(o *Objective) {
 	if len(served) > 0 {
 		p.line("good: ended well and within every limit (goodput); the share is of all requests, failed ones included")
 	}
+	for _, g := range o.Goodput {
+		if g.Windows > 1 {
+			p.line("%d per GPU was measured in %s; the lowest share of one is %.1f %%, in window %d", g.ConcurrencyPerGPU, count(g.Windows, "window"), 100*g.LowestShare, g.LowestWindow)
+		}
+	}
 	if without > 0 {
 		p.line("%d answers had one token and so no ITL: they were judged by TTFT alone", without)
 	}
