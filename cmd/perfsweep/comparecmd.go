@@ -17,8 +17,8 @@ import (
 // compareFlags say what counts as a change.
 type compareFlags struct {
 	confidence, throughput, minTTFT float64 // percent
-	across                       []string
-	failOnRegression             bool
+	across                          []string
+	failOnRegression                bool
 	// Of imported results, which do not tell: gpus is of both unless B has its
 	// own.
 	gpus, gpusB int
