@@ -99,10 +99,11 @@ func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error)
 		return report.Comparison{}, err
 	}
 	a, b := ab.A.Curve, ab.B.Curve
-	o.Paired, o.Objective = true, a.Plan.Objective
+	o.Paired = true
+	slo := a.Plan.Objective
 	va, vb := sweep.ValidPairs(a.Runs, b.Runs)
 	c := report.Comparison{
-		NameA: t.name(0), NameB: t.name(1), A: pairedSide(a, va, o.Objective), B: pairedSide(b, vb, o.Objective), Options: o,
+		NameA: t.name(0), NameB: t.name(1), A: pairedSide(a, va, slo), B: pairedSide(b, vb, slo), Options: o, Objective: slo,
 		Differences: a.Fingerprint.Diff(b.Fingerprint),
 		Turns:       &report.Turns{Pairs: len(va), Dropped: max(len(a.Runs), len(b.Runs)) - len(va), Reason: d.Reason},
 	}

@@ -46,7 +46,7 @@ func (f *compareFlags) options() (compare.Options, error) {
 			return compare.Options{}, badInputf("--across %s: use one of %s; all other fields may differ anyway", name, compare.AcrossNames())
 		}
 	}
-	return compare.Options{Confidence: f.confidence / 100, Throughput: f.throughput / 100, TTFT: f.minTTFT / 100, Objective: f.objective()}, nil
+	return compare.Options{Confidence: f.confidence / 100, Throughput: f.throughput / 100, TTFT: f.minTTFT / 100}, nil
 }
 
 func (a *app) compareCmd() *cobra.Command {
@@ -79,11 +79,11 @@ worse in any metric, and with 9 when any cannot be told.`,
 			if err != nil {
 				return err
 			}
-			ca, cb, err := f.sides(args[0], args[1], &o)
-			if err != nil {
+			c := report.Comparison{NameA: args[0], NameB: args[1], Options: o, Objective: f.objective()}
+			if err := f.read(&c); err != nil {
 				return err
 			}
-			return a.compare(report.Comparison{NameA: args[0], NameB: args[1], A: ca, B: cb, Options: o}, f.across, f.failOnRegression)
+			return a.compare(c, f.across, f.failOnRegression)
 		},
 	}
 	c.Flags().IntVar(&f.gpus, "gpus", 0, "GPUs that were measured, for results of AIPerf and GuideLLM, which do not tell")
@@ -97,38 +97,38 @@ worse in any metric, and with 9 when any cannot be told.`,
 	return c
 }
 
-// sides reads both curves. --gpus is for those that do not tell, and refused
+// read reads both curves. --gpus is for those that do not tell, and refused
 // where there is none. Without flags the objective is the one that both were
 // measured with.
-func (f *compareFlags) sides(pathA, pathB string, o *compare.Options) (sa, sb compare.Side, err error) {
+func (f *compareFlags) read(c *report.Comparison) (err error) {
 	var at [2]curveFile
-	for i, path := range []string{pathA, pathB} {
+	for i, path := range []string{c.NameA, c.NameB} {
 		if at[i], err = curveAt(path); err != nil {
-			return sa, sb, err
+			return err
 		}
 	}
 	switch a, b := at[0], at[1]; {
 	case f.gpusB > 0 && b.tellsGPUs():
-		return sa, sb, badInputf("--gpus-b: %s says itself what was measured per GPU; drop the flag", pathB)
+		return badInputf("--gpus-b: %s says itself what was measured per GPU; drop the flag", b.path)
 	case f.gpus > 0 && a.tellsGPUs() && (b.tellsGPUs() || f.gpusB > 0):
-		return sa, sb, badInputf("--gpus: %s says itself what was measured per GPU; drop the flag", pathA)
+		return badInputf("--gpus: %s says itself what was measured per GPU; drop the flag", a.path)
 	}
 	var curves [2]report.Curve
 	var notes [2][]string
 	for i, gpus := range []int{f.gpus, cmp.Or(f.gpusB, f.gpus)} {
 		if curves[i], notes[i], err = at[i].read(gpus); err != nil {
-			return sa, sb, err
+			return err
 		}
 	}
 	a, b := measuredObjective(curves[0].All), measuredObjective(curves[1].All)
-	if o.Objective.IsZero() && a == b {
-		o.Objective = a
+	if c.Objective.IsZero() && a == b {
+		c.Objective = a
 	}
-	sa, sb = sideOf(curves[0], notes[0], o.Objective), sideOf(curves[1], notes[1], o.Objective)
-	if o.Objective.IsZero() && a != b {
-		sb.Notes = append(sb.Notes, "A and B were measured with different objectives, so goodput is not compared; --ttft-p99 and --itl-p99 judge both by one")
+	c.A, c.B = sideOf(curves[0], notes[0], c.Objective), sideOf(curves[1], notes[1], c.Objective)
+	if c.Objective.IsZero() && a != b {
+		c.B.Notes = append(c.B.Notes, "A and B were measured with different objectives, so goodput is not compared; --ttft-p99 and --itl-p99 judge both by one")
 	}
-	return sa, sb, nil
+	return nil
 }
 
 // sideOf fits one of the curves.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/perfsweep/perfsweep/knee"
-	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -18,8 +17,10 @@ type Side struct {
 	Fit         knee.Fit
 	Point       sweep.OperatingPoint
 	Fingerprint *sweep.Fingerprint
-	// Good are the runs as Runs, by what they served within Options.Objective,
-	// and SLO is up to where it was met; without an objective both are absent.
+	// Good are the runs as Runs, by what they served within an objective, and SLO
+	// is up to where it was met; both sides are judged by the same one, and
+	// without one both are absent. A change of goodput counts as one of
+	// throughput does.
 	Good []sweep.GoodRun
 	SLO  sweep.SLO
 	// Notes are what its reader had to say of it.
@@ -32,9 +33,6 @@ type Options struct {
 	// The smallest parts by which a change of output throughput and of TTFT p99
 	// matters.
 	Throughput, TTFT float64
-	// Objective, when set, adds goodput, for which a change counts as for
-	// throughput, and the concurrencies up to which it is met.
-	Objective loadgen.Objective
 	// Paired says that the runs of a level are pairs, in their order: run i of A
 	// and run i of B were made back to back.
 	Paired bool
@@ -66,7 +64,7 @@ type Level struct {
 // Report is the answer.
 type Report struct {
 	// Throughput and TTFT are over all common levels, one test each, and so is
-	// Goodput, nil unless both sides counted it by Options.Objective.
+	// Goodput, nil unless both sides counted it by their objective.
 	Throughput, TTFT Change
 	Goodput          *Change
 	Levels           []Level
@@ -127,7 +125,7 @@ func Curves(a, b Side, o Options) (Report, error) {
 	r.compareSLO(a.SLO, b.SLO)
 	r.Interleaved = o.Paired || interleaved(a.All, b.All)
 	r.remark(a, b)
-	r.remarkObjective(a, b, o)
+	r.remarkObjective(a, b)
 	return r, nil
 }
 

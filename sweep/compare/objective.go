@@ -63,8 +63,8 @@ func (r *Report) compareSLO(a, b sweep.SLO) {
 }
 
 // remarkObjective says why goodput is not compared, and where it is a bound.
-func (r *Report) remarkObjective(a, b Side, o Options) {
-	if o.Objective.IsZero() {
+func (r *Report) remarkObjective(a, b Side) {
+	if a.SLO.State == "" && b.SLO.State == "" {
 		return
 	}
 	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // withGood adds goodput: all of the throughput up to met per GPU, none above.
 func withGood(s Side, met int) Side {
+	s.SLO.State = sweep.SLOInsufficient
 	for _, r := range s.Runs {
 		g := sweep.GoodRun{ConcurrencyPerGPU: r.ConcurrencyPerGPU, TokPerSecPerGPU: r.TokPerSecPerGPU}
 		if g.None = r.ConcurrencyPerGPU > met; g.None {
@@ -25,7 +25,7 @@ func withGood(s Side, met int) Side {
 func TestGoodputVerdict(t *testing.T) {
 	for _, paired := range []bool{false, true} {
 		o := options
-		o.Objective, o.Paired = loadgen.Objective{TTFTMS: 100}, paired
+		o.Paired = paired
 		for _, c := range []struct {
 			name       string
 			metA, metB int
@@ -57,9 +57,7 @@ func TestGoodputVerdict(t *testing.T) {
 // TestGoodputNotCounted: what one side did not count is told, and compared with
 // nothing.
 func TestGoodputNotCounted(t *testing.T) {
-	o := options
-	o.Objective = loadgen.Objective{TTFTMS: 100}
-	r, err := Curves(withGood(side(1, 3, 1, 0.005), 64), side(2, 3, 1, 0.005), o)
+	r, err := Curves(withGood(side(1, 3, 1, 0.005), 64), side(2, 3, 1, 0.005), options)
 	if err != nil {
 		t.Fatal(err)
 	}

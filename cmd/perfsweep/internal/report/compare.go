@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"text/tabwriter"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep/compare"
 )
 
@@ -16,9 +17,11 @@ type Comparison struct {
 	NameA, NameB string
 	A, B         compare.Side
 	Options      compare.Options
-	Differences  []string
-	Report       compare.Report
-	Turns        *Turns // nil unless both were measured by one command
+	// Objective is what both sides' SLO and goodput are of; zero = none.
+	Objective   loadgen.Objective
+	Differences []string
+	Report      compare.Report
+	Turns       *Turns // nil unless both were measured by one command
 }
 
 // Turns is how two targets were measured in turns.

@@ -11,7 +11,7 @@ import (
 // objective prints what became of goodput and of the concurrency up to which an
 // objective is met; nothing without one.
 func (c Comparison) objective(p *printer) {
-	o, r := c.Options.Objective, c.Report
+	o, r := c.Objective, c.Report
 	if o.IsZero() {
 		return
 	}
@@ -62,7 +62,7 @@ type compareObjective struct {
 }
 
 func (c Comparison) objectiveDoc() *compareObjective {
-	o, r := c.Options.Objective, c.Report
+	o, r := c.Objective, c.Report
 	if o.IsZero() {
 		return nil
 	}
