@@ -34,7 +34,9 @@ type engine struct {
 	epochStart float64
 	// frontend is the share of the workers' speed that the ceiling lets through.
 	frontend float64
-	// saturated is for how long it has let less than all through.
+	// overload says that the frontend holds requests back, saturated for how
+	// long it has.
+	overload  bool
 	saturated float64
 	count     Counters
 }
@@ -166,7 +168,7 @@ func (e *engine) serve(seconds float64) {
 	for _, w := range e.workers {
 		w.served += w.rate * seconds
 	}
-	if e.frontend < 1 {
+	if e.overload {
 		e.saturated += seconds
 	}
 }

@@ -27,19 +27,27 @@ const (
 	stallsPerSecond = 20
 )
 
-// show books the chunk that is due. A ceiling of the frontend lets the share
-// e.frontend of the workers' speed through, so that share of the time is the
-// engine's own and the rest passes in the frontend's hands.
+// own is the share of its streams' time that is a worker's own. The rest, what
+// a ceiling or an edge costs, passes in the frontend's hands; only a KV cache
+// that thrashes is the engine's edge.
+func (e *engine) own(w *worker) float64 {
+	if e.p.Preempts {
+		return e.frontend
+	}
+	return 1 - e.excess(w)
+}
+
+// show books the chunk that is due.
 func (e *engine) show(w *worker, s *stream) {
 	if s.out.Load() > 0 {
-		own := (e.now - s.last) * e.frontend
+		own := (e.now - s.last) * e.own(w)
 		w.shown.itl.sum += own
 		w.shown.itl.n += int64(s.next) - s.out.Load()
 		w.shown.lastITL = own / float64(int64(s.next)-s.out.Load())
 		s.last = e.now
 		return
 	}
-	if s.paused > 0 && e.frontend < 1 {
+	if s.paused > 0 && e.own(w) < 1 {
 		s.held = e.now - s.paused
 	}
 	s.last = e.now
@@ -52,7 +60,7 @@ func (e *engine) show(w *worker, s *stream) {
 // The others are in the frontend's hands: their tokens are made and not yet
 // passed on, or they have not reached the worker.
 func (e *engine) inEngine(w *worker) int {
-	return int(math.Round(float64(len(w.running)) * e.frontend))
+	return int(math.Round(float64(len(w.running)) * e.own(w)))
 }
 
 // inFrontend is how many streams the frontend holds.

@@ -84,6 +84,21 @@ func TestFrontendHoldsWhatTheCeilingKeepsBack(t *testing.T) {
 	}
 }
 
+// GB300's collapse is the frontend's: the engines run ever fewer of more streams.
+func TestGB300CollapsesInFrontOfTheEngines(t *testing.T) {
+	before := 0.0
+	for _, n := range []int{128, 256} {
+		underLoad(t, "gb300", n, func(_ *Sim, c *client) {
+			page := c.get(t, "/metrics")
+			running := value(t, page, "vllm:num_requests_running")
+			if n == 128 && running != 128 || n == 256 && running > before/2 {
+				t.Errorf("%v of %d run, after %v", running, n, before)
+			}
+			before = running
+		})
+	}
+}
+
 // A worker's own page says what the common one says of it; ids are the same
 // number, in hexadecimal there and decimal on the frontend's side.
 func TestWorkerPages(t *testing.T) {
@@ -104,7 +119,7 @@ func TestWorkerPages(t *testing.T) {
 				t.Errorf("worker %d does not call itself %s:\n%s", i, hex, page)
 			}
 			for _, name := range []string{"vllm:num_requests_running", "vllm:generation_tokens_total", "vllm:inter_token_latency_seconds_sum"} {
-				if own, there := value(t, page, name), value(t, common, name, hex); own != there {
+				if own, there := value(t, page, name), value(t, common, name, `"`+m[1]+`"`); own != there {
 					t.Errorf("worker %d: %s is %v on its page and %v on the common one", i, name, own, there)
 				}
 			}

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 )
 
-// Label sets of a worker's series. The common page tells workers apart by
-// engine and id; a page of one's own does by its address, and its engine is
-// always 0.
+// Label sets of a worker's series. An engine calls itself 0. The common page is
+// the frontend's, so it tells workers apart by their ids in decimal.
 type workerLabels func(i int) string
 
 func (p *page) onCommonPage(i int) string {
-	return fmt.Sprintf(`{engine="%d",model_name=%s,worker_id="%x"}`, i, p.model, workerID(i))
+	return fmt.Sprintf(`{engine="0",model_name=%s,worker_id="%d"}`, p.model, workerID(i))
 }
 
 func (p *page) onOwnPage(int) string { return `{engine="0",model_name=` + p.model + `}` }
@@ -69,6 +69,10 @@ func (e *engine) writeWorkers(p *page, from, to int, labels workerLabels) {
 		func(w *worker) any { return w.promptTokens })
 	each("vllm:generation_tokens_total", "counter", "Number of generation tokens processed.",
 		func(w *worker) any { return w.outputTokens })
+	p.head("vllm:request_success_total", "counter", "Count of successfully processed requests.")
+	for i := from; i < to; i++ {
+		p.line("vllm:request_success_total", strings.TrimSuffix(labels(i), "}")+`,finished_reason="length"}`, e.workers[i].shown.finished)
+	}
 	sum := func(name, help string, value func(*worker) sums) {
 		p.head(name, "histogram", help)
 		for i := from; i < to; i++ {

@@ -1,6 +1,9 @@
 package enginesim
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // epochMin is the shortest life of a noise level. A level is drawn when a
 // request finds the engine idle, that is, at the start of a run; streams that
@@ -23,6 +26,7 @@ func (e *engine) pace() {
 			w.rate *= e.frontend * e.p.Speed * e.level / float64(m)
 		}
 	}
+	e.overload = slices.ContainsFunc(e.workers, func(w *worker) bool { return len(w.running) > 0 && e.own(w) < 1 })
 }
 
 func (e *engine) workerLaw(m int) float64 {

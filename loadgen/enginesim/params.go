@@ -35,7 +35,8 @@ type Params struct {
 	Bend      float64
 	BendSlope float64
 	// Past Edge streams per GPU, X falls as (Edge/n)^FallExponent, down to a
-	// twentieth of its height at the edge (0 = no edge).
+	// twentieth of its height at the edge (0 = no edge). It is the frontend that
+	// gives way there, unless Preempts says that it is the KV cache.
 	Edge         float64
 	FallExponent float64
 	// Preempts makes the edge that of a KV cache which takes more streams than

@@ -25,7 +25,7 @@ func PresetInfos() []PresetInfo {
 const (
 	whatH100   = "H100. Public: 17,007 tok/s at 256 per GPU (EKS, 8 GPUs, least-loaded, NVIDIA/aicr#1399). Assumed: everything else, also that the knee is at 400"
 	whatGB200  = "GB200. Public: 23,732 tok/s at 256 per GPU (EKS, 4 GPUs, least-loaded, NVIDIA/aicr#1374). Assumed: everything else, also that the knee is at 360"
-	whatGB300  = "GB300. Public: 21,197 tok/s at 128 and 5,192 at 256 per GPU (EKS, 4 GPUs, 1.2.1, NVIDIA/aicr#2385). Assumed: the bend, and that the edge between them is at 210"
+	whatGB300  = "GB300. Public: 21,197 tok/s at 128 and 5,192 at 256 per GPU (EKS, 4 GPUs, 1.2.1, NVIDIA/aicr#2385). Assumed: the bend, that the edge between them is at 210, and that it is the frontend's"
 	whatRTX    = "RTX PRO 6000. Public: 9,929 tok/s at 256 per GPU (EKS, 8 GPUs, least-loaded, NVIDIA/aicr#1374). Assumed: everything else, also that the knee is at 340"
 	whatB200   = "B200. Never measured in public: all assumed, 22,000 tok/s at 256 per GPU and a batch cap of 448"
 	realModel  = "Qwen/Qwen3-8B"

@@ -168,10 +168,10 @@ func TestMetricsAreTheCounters(t *testing.T) {
 				`dynamo_frontend_requests_total{endpoint="chat_completions",error_type="",model="simulated/model",request_type="stream",status="success"} 8`,
 				`dynamo_frontend_time_to_first_token_seconds_bucket{model="simulated/model",le="+Inf"} 8`,
 				`dynamo_frontend_input_sequence_tokens_sum{model="simulated/model"} 104`,
-				`vllm:num_requests_running{engine="0",model_name="simulated/model",worker_id="134ea31cd03a515a"} 32`,
-				`vllm:num_requests_waiting{engine="0",model_name="simulated/model",worker_id="134ea31cd03a515a"} 8`,
-				`vllm:kv_cache_usage_perc{engine="0",model_name="simulated/model",worker_id="134ea31cd03a515a"} 1`,
-				`vllm:generation_tokens_total{engine="0",model_name="simulated/model",worker_id="134ea31cd03a515a"} 128`,
+				`vllm:num_requests_running{engine="0",model_name="simulated/model",worker_id="1391228679051956570"} 32`,
+				`vllm:num_requests_waiting{engine="0",model_name="simulated/model",worker_id="1391228679051956570"} 8`,
+				`vllm:kv_cache_usage_perc{engine="0",model_name="simulated/model",worker_id="1391228679051956570"} 1`,
+				`vllm:generation_tokens_total{engine="0",model_name="simulated/model",worker_id="1391228679051956570"} 128`,
 			} {
 				if !strings.Contains(got, want+"\n") {
 					t.Errorf("no %q in\n%s", want, got)
