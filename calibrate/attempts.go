@@ -37,9 +37,10 @@ type attempts struct {
 	shortP99 int
 }
 
-// Run gates whose violation is a stall, that of this tool, and the class of an attempt without a
-// usable number.
+// The run gate of lost workers, those whose violation is a stall, that of this
+// tool, and the class of an attempt without a usable number.
 const (
+	gateReady     = "V1"
 	gateStall     = "V6"
 	gateWorkers   = "V7"
 	gateClient    = "V8"

@@ -85,8 +85,13 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	} else if len(doubts) == 0 {
 		doubts = append(doubts, err.Error())
 	}
+	lost := missingWorkers(c)
 	switch {
 	case len(doubts) > 0:
+		if lost != "" {
+			doubts = append([]string{lost}, doubts...)
+			lost = ""
+		}
 		// The evaluator's own opinion of doubtful runs is no verdict.
 		out.Effective.Pass, out.Effective.Reasons = false, []string{}
 		out.Reasons = doubts
@@ -101,6 +106,9 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 		out.Verdict = Fail
 		out.Reasons = slices.Clone(e.Reasons)
 	}
+	if lost != "" {
+		out.Reasons = append(out.Reasons, lost)
+	}
 	if note := out.Pulse.note(out.Reasons); note != "" {
 		out.Reasons = append(out.Reasons, note)
 	}
@@ -112,6 +120,23 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	}
 	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, noiseNote)...)
 	return out
+}
+
+// missingWorkers says what V1 saw, in the words of the last run that failed it,
+// "" where none did. Such runs are INVALID, never slow: a check that has too few
+// others is inconclusive, and one that has enough keeps its verdict.
+func missingWorkers(c sweep.Curve) string {
+	failed, last := 0, ""
+	for _, r := range c.Runs {
+		if i := slices.IndexFunc(r.Violations, func(v sweep.Violation) bool { return v.Gate == gateReady }); i >= 0 {
+			failed++
+			last = fmt.Sprintf("%s; expected: %s; %s", printable(r.Violations[i].Observed), printable(r.Violations[i].Threshold), printable(r.Violations[i].Remedy))
+		}
+	}
+	if failed == 0 {
+		return ""
+	}
+	return fmt.Sprintf("workers are missing or changed (V1, in %d of %d runs): %s", failed, len(c.Runs), last)
 }
 
 // checkNotes says what a reader of any verdict must know.

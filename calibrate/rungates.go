@@ -15,14 +15,20 @@ type runGate struct {
 	id, name, threshold, remedy string
 	// blind says why nothing in a journal shows it, "" where runs are judged.
 	blind string
+	// shown, where not nil, reports whether a run shows it; blind then says why
+	// none does.
+	shown func(sweep.Run) bool
+	// part says what a run that passes was not asked, "" if nothing.
+	part string
 	// steady: gate runs start and drain in the open and are not asked.
 	steady bool
 }
 
 func allRunGates() []runGate {
 	return []runGate{
-		{id: "V1", name: "every worker and frontend is ready, before and after", threshold: "the expected number, exactly",
-			blind: "worker and frontend counts are not in the journal", remedy: "count them beside the run: /health of the frontend, or the pods"},
+		{id: "V1", name: "every worker and frontend is ready, before and after", threshold: "the expected number, exactly, and the same ones",
+			shown: func(r sweep.Run) bool { return r.Workers != nil }, blind: "worker counts are not in the journal: the server listed none",
+			part: "frontends are not counted", remedy: "count them beside the run: /health of the frontend, or the pods"},
 		{id: "V2", name: "requests succeed", threshold: "at most 0.1 % errors, timeouts and cancellations", remedy: "look at the example errors of the runs"},
 		{id: "V3", name: "the load is real (Little's law)", threshold: "within 10 %", steady: true, remedy: "this tool did not hold the load: use a larger or less busy machine"},
 		{id: "V4", name: "answers have their length", threshold: "2 % around the request with ignore_eos, else around the campaign's median", remedy: "find out what changed model, template or sampling"},
@@ -60,6 +66,10 @@ func (r runGate) judge(c sweep.Curve) GateResult {
 				first = fmt.Sprintf("; the first, run %d: %s (limit %s)", run.Seq, printable(v.Observed), printable(v.Threshold))
 			}
 		}
+		if r.shown != nil && !r.shown(run) {
+			unjudged++
+			continue
+		}
 		for _, w := range run.Result.Warnings {
 			if strings.HasPrefix(w, r.id+" ") && strings.Contains(w, "not judged") {
 				unjudged++
@@ -71,7 +81,7 @@ func (r runGate) judge(c sweep.Curve) GateResult {
 	case failed > 0:
 		g.State = Unmet
 		g.Observed = fmt.Sprintf("%d of %d runs failed it and were not used%s", failed, asked, first)
-	case r.blind != "":
+	case r.blind != "" && (r.shown == nil || unjudged == asked):
 		g.State, g.Observed = Unobserved, r.blind
 	case asked == 0:
 		g.State, g.Observed = Unobserved, "no run"
@@ -79,6 +89,9 @@ func (r runGate) judge(c sweep.Curve) GateResult {
 		g.State, g.Observed = Unobserved, fmt.Sprintf("not judged in any of %d runs", asked)
 	default:
 		g.State, g.Observed = Met, fmt.Sprintf("0 of %d runs failed it", asked)
+		if r.part != "" {
+			g.Observed += "; " + r.part
+		}
 	}
 	if unjudged > 0 && g.State != Unobserved {
 		g.Observed += fmt.Sprintf("; not fully judged in %d", unjudged)

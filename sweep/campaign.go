@@ -20,6 +20,8 @@ type Campaign struct {
 	Target string
 	// Measure makes one run.
 	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
+	// Workers, when set, counts the ready workers around every run (V1).
+	Workers *WorkerWatch
 	// Notify, when set, hears of every step before and after it is run.
 	Notify func(Event)
 	// elsewhere is run time that counts against MaxWall and is not in Curve.
@@ -90,7 +92,14 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	}
 	within, cancel := c.withinWall(ctx)
 	defer cancel()
+	var counted *Workers
+	if c.Workers != nil {
+		counted = &Workers{Expected: c.Workers.Expected, From: c.Workers.From, Before: c.Workers.roll(ctx)}
+	}
 	r, err := c.Measure(within, s, c.firstRequest())
+	if err == nil && counted != nil {
+		counted.After = c.Workers.roll(ctx)
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -105,8 +114,8 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	r.Warnings = append(r.Warnings, NotJudged(r, spec, usual)...)
 	run := Run{
 		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
-		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target,
-		Violations: Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS),
+		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target, Workers: counted,
+		Violations: append(checkWorkers(counted), Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS)...),
 	}
 	if c.Journal != nil {
 		if err := c.Journal.Append(run); err != nil {

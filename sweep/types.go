@@ -87,8 +87,10 @@ type Run struct {
 	Window     int    `json:"window,omitempty"`
 	Deployment string `json:"deployment_id,omitempty"`
 	// Target is where that deployment is found, if not where the campaign began.
-	Target     string         `json:"target,omitempty"`
-	Started    time.Time      `json:"started"`
+	Target  string    `json:"target,omitempty"`
+	Started time.Time `json:"started"`
+	// Workers were counted around the run, nil where the server lists none.
+	Workers    *Workers       `json:"workers,omitempty"`
 	Result     loadgen.Result `json:"result"`
 	Violations []Violation    `json:"violations,omitempty"`
 }

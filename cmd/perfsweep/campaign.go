@@ -23,6 +23,10 @@ type campaign struct {
 	model   string     // wanted; "" = the only one served
 	overlay bool       // the result is for an overlay, which must be able to pin the model
 	side    sweep.Side // "" unless two targets are measured in turns
+	// baselines are what a check is held against, and census who was ready at
+	// the preflight: the workers that V1 expects.
+	baselines []knownWorkers
+	census    census
 }
 
 // measure makes what is missing and returns the curve with the planner's last
@@ -130,6 +134,9 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	if err := c.network(&cfg, t); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
+	if err := checkWorkersLabel(labels); err != nil {
+		return sweep.Curve{}, cfg, err
+	}
 	pre, err := loadgen.RunPreflight(ctx, cfg, spec)
 	if err != nil {
 		return sweep.Curve{}, cfg, fmt.Errorf("preflight of %s: %w", t.public, err)
@@ -137,6 +144,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	for _, w := range pre.Warnings {
 		c.say("note: %s", w)
 	}
+	c.census = takeCensus(ctx, cfg, t.baseURL)
 	c.plan.MinWatch = stallWatch(c.plan, pre)
 	if c.plan.MaxConcurrencyPerGPU == 0 {
 		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, cfg, pre.Model)
@@ -166,6 +174,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 // begin joins the journal and makes what follows the planner.
 func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJournal, old *sweep.Curve) (*sweep.Campaign, error) {
 	pre, target, elsewhere := now.Preflight, now.Fingerprint.Target, c.elsewhere(old, now)
+	workers := c.watchWorkers(&now.Fingerprint, old)
 	curve, err := journal.join(now, old, elsewhere)
 	if err != nil {
 		return nil, err
@@ -178,7 +187,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	c.say("target %s  model %s  %s  effort %s  workload %s", target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
-		Measure: c.measurer(cfg, f.GPUs, pre), Notify: c.notify(f.GPUs),
+		Measure: c.measurer(cfg, f.GPUs, pre), Workers: workers, Notify: c.notify(f.GPUs),
 	}, nil
 }
 
@@ -217,17 +226,6 @@ func (c *campaign) upperEnd(ctx context.Context, t *target, cfg loadgen.Config, 
 	n := min(max(2*caps.Streams()/t.gpus, lowestUpperEnd), highestUpperEnd)
 	c.say("batch cap %d on each of %s: sweeping up to %d per GPU", caps.MaxNumSeqs, plural(caps.Workers, "worker"), n)
 	return n
-}
-
-// stallWatch: a target that stood still with a single request in flight was
-// cold or stalls; a check then watches ten times as long as the silence was,
-// so that a stall that recurs is seen rather than hoped away.
-func stallWatch(p sweep.Plan, pre loadgen.Preflight) time.Duration {
-	slow, warm := pre.SlowestTTFTMS, pre.TTFTMS
-	if !p.Check || slow <= 2000 || slow <= 20*warm {
-		return 0
-	}
-	return time.Duration(10 * slow * float64(time.Millisecond))
 }
 
 // measurer makes one run of a step.

@@ -159,6 +159,12 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 		cam.plan = planned
 	}
 	cam.model = r.Inputs.Model
+	if base != nil {
+		cam.baselines = append(cam.baselines, knownWorkers{"the baseline", base.Fingerprint})
+	}
+	if sidecar != nil {
+		cam.baselines = append(cam.baselines, knownWorkers{"the calibration of the sidecar", sidecar.Fingerprint})
+	}
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err
 	}

@@ -3,7 +3,6 @@ package observe
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -43,13 +42,14 @@ func ReadCapacity(ctx context.Context, hc *http.Client, baseURL, model string) (
 	if err != nil {
 		return Capacity{}, err
 	}
-	err = page(ctx, hc, baseURL+"/health", func(r io.Reader) (err error) {
-		c.Workers, err = generators(r)
-		return err
-	})
+	ids, err := ReadWorkers(ctx, hc, baseURL)
+	if err == nil && len(ids) == 0 {
+		err = ErrNoWorkerList
+	}
 	if err != nil {
 		return Capacity{}, err
 	}
+	c.Workers = len(ids)
 	return c, nil
 }
 
@@ -98,27 +98,4 @@ func maxNumSeqs(r io.Reader, model string) (int, error) {
 		return 0, err
 	}
 	return 0, fmt.Errorf("no batch cap (dynamo_frontend_model_max_num_seqs) of model %s", model)
-}
-
-// generators counts the instances that generate. Instance ids are 64-bit and
-// are not read.
-func generators(r io.Reader) (int, error) {
-	var h struct {
-		Instances []struct {
-			Endpoint string `json:"endpoint"`
-		} `json:"instances"`
-	}
-	if err := json.NewDecoder(r).Decode(&h); err != nil {
-		return 0, fmt.Errorf("no instance list: %w", err)
-	}
-	n := 0
-	for _, i := range h.Instances {
-		if i.Endpoint == "generate" {
-			n++
-		}
-	}
-	if n == 0 {
-		return 0, fmt.Errorf("no instance with the endpoint generate")
-	}
-	return n, nil
 }

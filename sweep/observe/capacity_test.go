@@ -57,8 +57,8 @@ func TestMissing(t *testing.T) {
 		"not whole":         {gauge + "1.5\n", one, `is "1.5"`},
 		"not a number":      {gauge + "NaN\n", one, `is "NaN"`},
 		"no health page":    {gauge + "16\n", "", "404"},
-		"health is no JSON": {gauge + "16\n", "ok", "no instance list"},
-		"no workers":        {gauge + "16\n", `{"instances":[]}`, "no instance"},
+		"health is no JSON": {gauge + "16\n", "ok", "no list of instances"},
+		"no workers":        {gauge + "16\n", `{"instances":[]}`, "no list of instances"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := server(t, c.metrics, c.health)
