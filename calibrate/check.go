@@ -130,13 +130,14 @@ func missingWorkers(c sweep.Curve) string {
 	for _, r := range c.Runs {
 		if i := slices.IndexFunc(r.Violations, func(v sweep.Violation) bool { return v.Gate == gateReady }); i >= 0 {
 			failed++
-			last = fmt.Sprintf("%s; expected: %s; %s", printable(r.Violations[i].Observed), printable(r.Violations[i].Threshold), printable(r.Violations[i].Remedy))
+			last = fmt.Sprintf("%s; expected %s", printable(r.Violations[i].Observed), printable(r.Violations[i].Threshold))
 		}
 	}
 	if failed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("workers are missing or changed (V1, in %d of %d runs): %s", failed, len(c.Runs), last)
+	return fmt.Sprintf("V1, in %d of %d runs: %s; such runs say nothing of a whole deployment: bring every worker back and check again, or state the number that is meant with --label workers=N and calibrate again",
+		failed, len(c.Runs), last)
 }
 
 // checkNotes says what a reader of any verdict must know.
@@ -176,6 +177,13 @@ func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 	}
 	if why := crossCheck(f); why != "" {
 		say("%s", why)
+	}
+	if base != nil && base.Fingerprint.GPUs == f.GPUs {
+		was, stated := workers(base.Fingerprint)
+		is, known := workers(f)
+		if stated && known && was != is {
+			say("the baseline had %d workers on these GPUs, the check %d: workers are lost, or this is another deployment", was, is)
+		}
 	}
 	if f.Effort == sweep.Quick && !f.Simulated {
 		say("quick effort does not repeat the evaluator's protocol: check a real target with --effort standard")

@@ -47,9 +47,22 @@ func scriptJournals(t *testing.T) string {
 		{"workers", workers + "0", few},
 		{"all-workers", workers + "0&seed=2", pulse},
 		{"lost-worker", workers + "1&seed=2", pulse},
+		{"short-handed", workers + "1&seed=2", pulse},
 	} {
 		var curve sweep.Curve
-		synctest.Test(t, func(t *testing.T) { curve, _, _ = virtual(t, j.target, longOSL, j.plan) })
+		var args []string
+		if j.name == "lost-worker" { // which the deployment is meant to have
+			args = []string{"--label", "workers=4"}
+		}
+		synctest.Test(t, func(t *testing.T) {
+			var err error
+			if curve, _, _, err = virtually(t.Context(), t, j.target, longOSL, j.plan, "", args...); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if j.name == "short-handed" {
+			writeJournal(t, filepath.Join(dir, "uncounted.jsonl"), uncounted(curve))
+		}
 		writeJournal(t, filepath.Join(dir, j.name+".jsonl"), curve)
 		if j.name == "calibrate" {
 			writeJournal(t, filepath.Join(dir, "real.jsonl"), asReal(curve, "http://frontend-a:8000", 0, 1))
@@ -90,6 +103,16 @@ func asReal(c sweep.Curve, target string, later time.Duration, speed float64) sw
 		for _, e := range []*loadgen.Estimate{&r.Result.Window, &r.Result.WholeRun} {
 			e.OutputTokPerSec, e.Requests = speed*e.OutputTokPerSec, 8192
 		}
+	}
+	return c
+}
+
+// uncounted is a campaign as a server that lists no workers would have left it.
+func uncounted(c sweep.Curve) sweep.Curve {
+	c.Fingerprint.Labels = nil
+	c.Runs = slices.Clone(c.Runs)
+	for i := range c.Runs {
+		c.Runs[i].Workers = nil
 	}
 	return c
 }

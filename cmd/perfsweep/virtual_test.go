@@ -72,7 +72,11 @@ func virtualEngine(ctx context.Context, t *testing.T, p enginesim.Params, osl in
 	if err := c.chooseWindow(old); err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
-	curve, d, err := c.drive(ctx, tg, ws, nil, journal, old)
+	labels, err := labelMap("label", flags.labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	curve, d, err := c.drive(ctx, tg, ws, labels, journal, old)
 	// The engine's counters are the truth.
 	got, want := curve.OutputTokens(), sim.Counters().OutputTokens
 	if old != nil {

@@ -67,6 +67,7 @@ type runDoc struct {
 	WindowTTFTP99MS   float64           `json:"window_ttft_p99_ms,omitempty"`
 	WholeTTFTP99MS    float64           `json:"whole_run_ttft_p99_ms,omitempty"`
 	Violations        []sweep.Violation `json:"violations,omitempty"`
+	Workers           *sweep.Workers    `json:"workers,omitempty"`
 	Health            loadgen.Health    `json:"health"`
 }
 
@@ -77,7 +78,7 @@ func runDocs(runs []sweep.Run) []runDoc {
 			Seq: r.Seq, ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, Kind: string(r.Step.Kind), Purpose: r.Step.Purpose,
 			Window: max(r.Window, 1), Deployment: r.Deployment,
 			Valid: r.Valid(), WindowTokPerSec: r.Result.Window.OutputTokPerSec, WholeTokPerSec: r.Result.WholeRun.OutputTokPerSec,
-			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations,
+			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations, Workers: r.Workers,
 			Health: r.Result.Health,
 		})
 	}

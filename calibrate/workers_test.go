@@ -1,0 +1,96 @@
+package calibrate
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// counted gives every run a count of its workers.
+func (f *fixture) counted() *fixture {
+	for i := range f.curve.Runs {
+		f.curve.Runs[i].Workers = &sweep.Workers{Expected: 8, Before: sweep.Roll{Ready: 8}, After: sweep.Roll{Ready: 8}}
+	}
+	return f
+}
+
+func v1Of(c sweep.Curve) GateResult {
+	out := runGates(c)
+	return out[slices.IndexFunc(out, func(g GateResult) bool { return g.ID == "V1" })]
+}
+
+// TestWorkersObserved: V1 is met by runs that were counted, and a journal says
+// for how many that holds.
+func TestWorkersObserved(t *testing.T) {
+	if g := v1Of(newFixture().curve); g.State != Unobserved || !strings.Contains(g.Observed, "the server listed none") {
+		t.Errorf("not counted: %+v", g)
+	}
+	f := newFixture().counted()
+	if g := v1Of(f.curve); g.State != Met || g.Observed != "0 of 10 runs failed it; frontends are not counted" {
+		t.Errorf("counted: %+v", g)
+	}
+	f.curve.Runs[3].Workers = nil
+	if g := v1Of(f.curve); g.State != Met || !strings.HasSuffix(g.Observed, "; not fully judged in 1") {
+		t.Errorf("one not counted: %+v", g)
+	}
+	p := newFixture().counted().propose()
+	if why := p.Reasons[len(p.Reasons)-1]; strings.Contains(why, "V1 (") || !strings.Contains(why, "V7 (") {
+		t.Errorf("the reasons say of what was counted: %q", why)
+	}
+}
+
+// TestCheckOfLostWorkers: too few whole runs are inconclusive before pass and
+// fail, and say how many workers are there; enough of them keep their verdict.
+func TestCheckOfLostWorkers(t *testing.T) {
+	good, bad := []float64{1, 1, 1, 21197, 21500, 20900}, []float64{1, 1, 1, 14000, 14000, 14000}
+	p99 := append(steadyP99[:], 600)
+	lost := func(f *fixture, n int) {
+		for i := range n {
+			f.fail(i, "V1")
+		}
+		for i := range f.curve.Runs {
+			if r := &f.curve.Runs[i]; !r.Valid() {
+				r.Violations[0].Observed, r.Violations[0].Threshold = "7 of 8 workers ready before the run, 7 after", "8, the same before and after (--label workers)"
+			}
+		}
+	}
+	const says = "7 of 8 workers ready before the run, 7 after; expected 8, the same before and after (--label workers)"
+	for _, c := range []struct {
+		name string
+		x    []float64
+		n    int
+		want Verdict
+	}{
+		{"three of six", good, 3, Inconclusive},
+		{"three of six, the others slow", bad, 3, Inconclusive},
+		{"two of five", good[1:], 2, Pass},
+		{"two of five, the others slow", bad[1:], 2, Fail},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := checkFixture(c.x, p99[:len(c.x)])
+			lost(f, c.n)
+			r := Check(testGate(), f.curve, testGPUs, nil)
+			at := slices.IndexFunc(r.Reasons, func(s string) bool { return strings.HasPrefix(s, "V1, in ") && strings.Contains(s, says) })
+			if r.Verdict != c.want || at < 0 || (at == 0) != (c.want == Inconclusive) {
+				t.Errorf("verdict %s, want %s; reason %d of %q", r.Verdict, c.want, at, r.Reasons)
+			}
+		})
+	}
+}
+
+// TestCheckOfFewerWorkers: a check that never expected more workers than were
+// left is no check of the baseline's deployment.
+func TestCheckOfFewerWorkers(t *testing.T) {
+	base := newFixture().curve
+	for workers, want := range map[string]Verdict{"8": Pass, "": Pass, "7": Inconclusive} {
+		f := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3])
+		f.curve.Fingerprint.Labels["workers"] = workers
+		r := Check(testGate(), f.curve, testGPUs, &base)
+		says := strings.HasPrefix(r.Reasons[0], "the baseline had 8 workers on these GPUs, the check 7")
+		if r.Verdict != want || says != (want == Inconclusive) {
+			t.Errorf("workers %q: %s, want %s: %q", workers, r.Verdict, want, r.Reasons)
+		}
+	}
+}
