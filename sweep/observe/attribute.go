@@ -18,7 +18,7 @@ func Attribute(levels []Level) []Finding {
 // rule is one row of the table: which bottleneck, when, and what to change.
 type rule struct {
 	names Bottleneck
-	judge func(*view) opinion
+	judge func(*seen) opinion
 	try   string
 }
 
@@ -77,7 +77,7 @@ func (o opinion) decided() opinion {
 	return o
 }
 
-func attribute(v *view) Finding {
+func attribute(v *seen) Finding {
 	for _, r := range rules() {
 		o := r.judge(v)
 		switch o.verdict {

@@ -14,7 +14,7 @@ const (
 
 // clientBound holds when this tool was the limit. It needs nothing of the
 // server.
-func clientBound(v *view) (o opinion) {
+func clientBound(v *seen) (o opinion) {
 	c := v.Client
 	if c.ClientBound {
 		why := c.ClientWhy
@@ -60,7 +60,7 @@ func globalEvents(l Level) []Event {
 	return global
 }
 
-func stoodStill(v *view) (o opinion) {
+func stoodStill(v *seen) (o opinion) {
 	for _, e := range globalEvents(v.Level) {
 		if e.Kind == GlobalSilence {
 			o.say("no token on any stream for %.1f s from second %.1f on", e.LengthS, e.StartS)
@@ -82,7 +82,7 @@ func stoodStill(v *view) (o opinion) {
 // maxStalls bounds what is listed.
 const maxStalls = 5
 
-func refused(v *view) (o opinion) {
+func refused(v *seen) (o opinion) {
 	c := v.Client
 	total := c.OK + c.Shed + c.Other
 	counted, told := v.Span.Frontend[Shed]
@@ -100,7 +100,7 @@ func refused(v *view) (o opinion) {
 }
 
 // unseen is the end of what a client alone can prove.
-func unseen(v *view) (o opinion) {
+func unseen(v *seen) (o opinion) {
 	switch s := v.Span; {
 	case len(v.workers) == 0 && s.Scrapes == 0:
 		o.say("no server was watched: a plain endpoint tells nothing of what it holds back")
@@ -121,7 +121,7 @@ func unseen(v *view) (o opinion) {
 // unwatched is the number of workers that a frontend names and that no page
 // tells of. A page without an id goes by its address, so that its worker may be
 // named twice.
-func (v *view) unwatched() int {
+func (v *seen) unwatched() int {
 	silent := len(v.Span.Workers) - len(v.workers)
 	if slices.ContainsFunc(v.workers, func(w Worker) bool { return !isID(w.ID) }) {
 		return max(0, silent-len(v.workers))
@@ -135,7 +135,7 @@ func isID(s string) bool {
 }
 
 // foreign holds when the servers hold more than was sent to them.
-func foreign(v *view) (o opinion) {
+func foreign(v *seen) (o opinion) {
 	if v.inEngines() <= (1+foreignShare)*v.streams+2 {
 		return o
 	}

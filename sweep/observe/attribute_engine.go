@@ -4,7 +4,7 @@ import "math"
 
 // cacheFull holds when the KV cache is full and costs something: requests are
 // preempted, or wait although the batch has room.
-func cacheFull(v *view) (o opinion) {
+func cacheFull(v *seen) (o opinion) {
 	full, told, preempted := 0, 0, 0.0
 	fullest, average := 0.0, 0.0
 	for _, w := range v.workers {
@@ -38,7 +38,7 @@ func cacheFull(v *view) (o opinion) {
 }
 
 // fullBatches counts workers that run what they may.
-func (v *view) fullBatches() int {
+func (v *seen) fullBatches() int {
 	n := 0
 	for _, w := range v.workers {
 		if v.atCap(w) {
@@ -49,7 +49,7 @@ func (v *view) fullBatches() int {
 }
 
 // stillRises speaks against any limit: more streams brought much more.
-func (v *view) stillRises(o *opinion) {
+func (v *seen) stillRises(o *opinion) {
 	if _, to, _, hasTo := v.gain(); hasTo && to >= clearlyRises {
 		o.but("throughput still rises beyond this level (elasticity %.2f)", to)
 	}
@@ -57,7 +57,7 @@ func (v *view) stillRises(o *opinion) {
 
 // batchFull holds when most workers run what they may and others wait, with
 // room in the KV cache.
-func batchFull(v *view) (o opinion) {
+func batchFull(v *seen) (o opinion) {
 	atCap, ceiling, roomy := 0, 0, true
 	told := false
 	for _, w := range v.workers {
@@ -106,7 +106,7 @@ func batchFull(v *view) (o opinion) {
 // frontend's own stages take longer than they did. Its time in the queue of the
 // request plane and the busy ratio of its threads are not asked: neither moved
 // at saturation on a real frontend.
-func frontendFull(v *view) (o opinion) {
+func frontendFull(v *seen) (o opinion) {
 	if !v.holds() {
 		return o
 	}
@@ -170,7 +170,7 @@ func (s stage) mean(of Stats) (float64, bool) {
 }
 
 // stageBelow is a stage's time at the lowest comparable level.
-func (v *view) stageBelow(s stage) (float64, bool) {
+func (v *seen) stageBelow(s stage) (float64, bool) {
 	if v.lowest == nil {
 		return 0, false
 	}
@@ -179,13 +179,13 @@ func (v *view) stageBelow(s stage) (float64, bool) {
 
 // busy holds when the streams are in the engines, all run, and there is room
 // for more of them.
-func (v *view) busy() bool {
+func (v *seen) busy() bool {
 	return !v.holds() && !v.queues() && 2*v.fullBatches() <= len(v.workers)
 }
 
 // computeFull holds when everything runs, tokens come the slower the more run,
 // and more streams bring little.
-func computeFull(v *view) (o opinion) {
+func computeFull(v *seen) (o opinion) {
 	rising, known := v.rises()
 	if !v.busy() || !known || rising {
 		return o
@@ -218,7 +218,7 @@ const slightFall = 0.1
 
 // reference is the level whose time per token this one's is compared with: the
 // next below, or above the lowest.
-func (v *view) reference() *Level {
+func (v *seen) reference() *Level {
 	if v.below != nil {
 		return v.below
 	}
@@ -227,7 +227,7 @@ func (v *view) reference() *Level {
 
 // roomLeft holds when nothing saturates: everything runs, and throughput rose
 // up to here.
-func roomLeft(v *view) (o opinion) {
+func roomLeft(v *seen) (o opinion) {
 	rising, known := v.rises()
 	if v.holds() || v.queues() || !known || !rising {
 		return o

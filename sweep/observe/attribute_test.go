@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// at is a level as both sides would tell it, with n scrapes behind every mean.
-func at(streams int, tokPerSec, ttftMS, itlMS float64, frontend Stats, workers ...Worker) Level {
+// levelAt is a level as both sides would tell it, with n scrapes behind every mean.
+func levelAt(streams int, tokPerSec, ttftMS, itlMS float64, frontend Stats, workers ...Worker) Level {
 	for i := range workers {
 		if workers[i].ID == "" {
 			workers[i].ID = fmt.Sprint(1000 + i)
@@ -41,19 +41,19 @@ func runs(n, w float64, more ...Stats) Worker {
 // TTFT p50, ITL p50, running and waiting as measured.
 func TestRealTables(t *testing.T) {
 	oneWorker := func(c int, tok, ttft, itl, run, wait float64) Level {
-		return at(c, tok, ttft, itl, capOf(16), runs(run, wait))
+		return levelAt(c, tok, ttft, itl, capOf(16), runs(run, wait))
 	}
 	twoWorkers := func(c int, tok, ttft, itl, run, wait float64) Level {
-		return at(c, tok, ttft, itl, capOf(16), runs(run/2, wait/2), runs(run/2, wait/2))
+		return levelAt(c, tok, ttft, itl, capOf(16), runs(run/2, wait/2), runs(run/2, wait/2))
 	}
 	cache := func(c int, tok, ttft, itl, run, wait, kv, preempted float64) Level {
-		return at(c, tok, ttft, itl, capOf(64), runs(run, wait, Stats{KVUsage: upTo(kv*0.97, kv), Preemptions: counter(preempted)}))
+		return levelAt(c, tok, ttft, itl, capOf(64), runs(run, wait, Stats{KVUsage: upTo(kv*0.97, kv), Preemptions: counter(preempted)}))
 	}
 	frontend := func(c int, tok, ttft, inEngines, preprocessMS, sendMS float64) Level {
 		f := capOf(256)
 		f[PreprocessSum], f[PreprocessN] = counter(preprocessMS), counter(1000)
 		f[SendSum], f[SendN] = counter(sendMS), counter(1000)
-		return at(c, tok, ttft, 0.5, f, runs(inEngines/2, 0), runs(inEngines/2, 0))
+		return levelAt(c, tok, ttft, 0.5, f, runs(inEngines/2, 0), runs(inEngines/2, 0))
 	}
 	for name, c := range map[string]struct {
 		levels []Level
@@ -91,9 +91,9 @@ func TestRealTables(t *testing.T) {
 // TestOneLevel: each case is a level beside a light one at which all is well.
 func TestOneLevel(t *testing.T) {
 	const flat = 1000 // what the light level makes
-	light := at(8, flat, 50, 8, Stats{MaxNumSeqs: gauge(16), PreprocessSum: counter(0.3), PreprocessN: counter(1000)}, runs(4, 0), runs(4, 0))
+	light := levelAt(8, flat, 50, 8, Stats{MaxNumSeqs: gauge(16), PreprocessSum: counter(0.3), PreprocessN: counter(1000)}, runs(4, 0), runs(4, 0))
 	full := func(change func(*Level)) Level {
-		l := at(64, 1010, 900, 30, capOf(16), runs(15.5, 16), runs(15.5, 16))
+		l := levelAt(64, 1010, 900, 30, capOf(16), runs(15.5, 16), runs(15.5, 16))
 		change(&l)
 		return l
 	}
@@ -102,27 +102,27 @@ func TestOneLevel(t *testing.T) {
 		want  Bottleneck
 		says  string // in the evidence, or against
 	}{
-		"the queue is the router's": {at(32, 1010, 900, 14, Stats{MaxNumSeqs: gauge(16), RouterPending: gauge(15)}, runs(15, 1)), BatchCap, "15.0 wait in the router"},
-		"the router's queue is not told": {at(32, 1010, 900, 14, Stats{MaxNumSeqs: gauge(16), PreprocessSum: counter(0.3), PreprocessN: counter(1000)}, runs(15, 1)),
+		"the queue is the router's": {levelAt(32, 1010, 900, 14, Stats{MaxNumSeqs: gauge(16), RouterPending: gauge(15)}, runs(15, 1)), BatchCap, "15.0 wait in the router"},
+		"the router's queue is not told": {levelAt(32, 1010, 900, 14, Stats{MaxNumSeqs: gauge(16), PreprocessSum: counter(0.3), PreprocessN: counter(1000)}, runs(15, 1)),
 			Unknown, "no stage of the frontend"},
-		"held, and no stage is told": {at(256, 1010, 900, 14, capOf(256), runs(30, 0), runs(30, 0)), Unknown, "no page tells how long"},
+		"held, and no stage is told": {levelAt(256, 1010, 900, 14, capOf(256), runs(30, 0), runs(30, 0)), Unknown, "no page tells how long"},
 		"held, and some wait": {full(func(l *Level) {
 			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000)}
 			l.Span.Workers = []Worker{runs(10, 6, Stats{Running: upTo(10, 20)}), runs(10, 6, Stats{Running: upTo(10, 20)})}
 		}), Unknown, "wait for an engine"},
-		"round-robin over 16 and 4": {at(24, 602, 157, 14, capOf(16), runs(4.6, 0.4), runs(3.3, 14.8)), Imbalance, "worker 1001"},
-		"the cap of the small one is told": {at(24, 602, 157, 14, capOf(4), runs(4.6, 0.4, Stats{Running: upTo(4.6, 9)}), runs(3.3, 14.8)),
+		"round-robin over 16 and 4": {levelAt(24, 602, 157, 14, capOf(16), runs(4.6, 0.4), runs(3.3, 14.8)), Imbalance, "worker 1001"},
+		"the cap of the small one is told": {levelAt(24, 602, 157, 14, capOf(4), runs(4.6, 0.4, Stats{Running: upTo(4.6, 9)}), runs(3.3, 14.8)),
 			Imbalance, "worker 1001"},
-		"least-loaded over 16 and 4": {at(24, 1031, 100, 14, capOf(16), runs(11.6, 0.4), runs(3.6, 8)), Imbalance, "worker 1001"},
-		"both full, one smaller":     {at(48, 1010, 100, 14, capOf(16), runs(15.5, 15), runs(3.9, 13.6)), BatchCap, "never run more"},
-		"field case of eight": {at(2048, 1010, 30743, 14, capOf(1022), runs(1022, 151), runs(366, 0), runs(16, 0), runs(90, 0), runs(120, 0), runs(80, 0), runs(100, 0), runs(103, 0)),
+		"least-loaded over 16 and 4": {levelAt(24, 1031, 100, 14, capOf(16), runs(11.6, 0.4), runs(3.6, 8)), Imbalance, "worker 1001"},
+		"both full, one smaller":     {levelAt(48, 1010, 100, 14, capOf(16), runs(15.5, 15), runs(3.9, 13.6)), BatchCap, "never run more"},
+		"field case of eight": {levelAt(2048, 1010, 30743, 14, capOf(1022), runs(1022, 151), runs(366, 0), runs(16, 0), runs(90, 0), runs(120, 0), runs(80, 0), runs(100, 0), runs(103, 0)),
 			Imbalance, "1022.0 with 151.0 waiting"},
-		"one is slow": {at(64, 1010, 50, 14, Stats{}, runs(16, 0, Stats{OutputTokens: counter(9000), Requests: counter(90)}), runs(16, 0, Stats{OutputTokens: counter(9100), Requests: counter(91)}),
+		"one is slow": {levelAt(64, 1010, 50, 14, Stats{}, runs(16, 0, Stats{OutputTokens: counter(9000), Requests: counter(90)}), runs(16, 0, Stats{OutputTokens: counter(9100), Requests: counter(91)}),
 			runs(16, 0, Stats{OutputTokens: counter(8900), Requests: counter(89)}), runs(16, 0, Stats{OutputTokens: counter(4500), Requests: counter(45)})), Imbalance, "worker 1003 made 4500 tokens"},
-		"one is slow, of few requests": {at(64, 2010, 50, 14, Stats{}, runs(32, 0, Stats{OutputTokens: counter(900), Requests: counter(9)}),
+		"one is slow, of few requests": {levelAt(64, 2010, 50, 14, Stats{}, runs(32, 0, Stats{OutputTokens: counter(900), Requests: counter(9)}),
 			runs(32, 0, Stats{OutputTokens: counter(450), Requests: counter(5)})), Headroom, "64.0 run"},
-		"one gets more":           {at(64, 1010, 50, 14, Stats{}, runs(32, 0, Stats{Requests: counter(2000)}), runs(32, 0, Stats{Requests: counter(1000)})), Imbalance, "did 2000"},
-		"one holds more":          {at(64, 2010, 50, 14, Stats{}, runs(44, 0), runs(20, 0)), Imbalance, "holds 44.0"},
+		"one gets more":           {levelAt(64, 1010, 50, 14, Stats{}, runs(32, 0, Stats{Requests: counter(2000)}), runs(32, 0, Stats{Requests: counter(1000)})), Imbalance, "did 2000"},
+		"one holds more":          {levelAt(64, 2010, 50, 14, Stats{}, runs(44, 0), runs(20, 0)), Imbalance, "holds 44.0"},
 		"a ceiling below the cap": {full(func(l *Level) { l.Span.Frontend = capOf(64) }), Unknown, "none of them reaches"},
 		"one left":                {full(func(l *Level) { l.Span.Workers[1].Left = true }), Imbalance, "worker 1001 left"},
 		"one restarted":           {full(func(l *Level) { l.Span.Workers[0].Restarted = true }), Imbalance, "worker 1000 restarted"},
@@ -137,11 +137,11 @@ func TestOneLevel(t *testing.T) {
 		"full batch and full cache":             {full(func(l *Level) { l.Span.Workers = []Worker{runs(15.5, 16, full95()), runs(15.5, 16, full95())} }), Unknown, "nearly full"},
 		"no cap, no cache told":                 {full(func(l *Level) { l.Span.Frontend = nil; l.Span.Workers = []Worker{bare(15.5, 16), bare(15.5, 16)} }), Unknown, "either may hold"},
 		"no cap told, cache free":               {full(func(l *Level) { l.Span.Frontend = nil }), BatchCap, "never run more"},
-		"KV: waits below the cap":               {at(64, 1010, 50, 14, capOf(256), runs(16, 16, full95()), runs(16, 16, full95())), KVCapacity, "a worker may run 256"},
-		"KV is full and costs nothing":          {at(64, 2010, 50, 14, capOf(256), runs(32, 0, full95()), runs(32, 0, full95())), Headroom, "64.0 run"},
-		"compute":                               {at(64, 1010, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Compute, "8.0 ms at 8, 60.0 ms at 64"},
-		"compute, but tokens come as before":    {at(64, 1010, 50, 8.1, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "should rise"},
-		"compute, but throughput falls":         {at(64, 500, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "falls with more streams"},
+		"KV: waits below the cap":               {levelAt(64, 1010, 50, 14, capOf(256), runs(16, 16, full95()), runs(16, 16, full95())), KVCapacity, "a worker may run 256"},
+		"KV is full and costs nothing":          {levelAt(64, 2010, 50, 14, capOf(256), runs(32, 0, full95()), runs(32, 0, full95())), Headroom, "64.0 run"},
+		"compute":                               {levelAt(64, 1010, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Compute, "8.0 ms at 8, 60.0 ms at 64"},
+		"compute, but tokens come as before":    {levelAt(64, 1010, 50, 8.1, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "should rise"},
+		"compute, but throughput falls":         {levelAt(64, 500, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "falls with more streams"},
 		"others use it":                         {full(func(l *Level) { l.Client.Streams, l.Client.InFlight = 32, 32 }), Unknown, "not ours"},
 		"the client":                            {full(func(l *Level) { l.Client.ClientBound, l.Client.ClientWhy = true, "92 % of its CPU" }), LoadGenerator, "92 %"},
 		"the client is not full":                {full(func(l *Level) { l.Client.InFlight = 40 }), LoadGenerator, "40.0 requests in flight of 64"},
@@ -184,8 +184,8 @@ func bare(n, w float64) Worker {
 // and whether throughput still rises is not known.
 func TestNoNeighbours(t *testing.T) {
 	for want, l := range map[Bottleneck]Level{
-		BatchCap: at(64, 1010, 900, 30, capOf(16), runs(15.5, 16), runs(15.5, 16)),
-		Unknown:  at(16, 1010, 900, 30, capOf(16), runs(8, 0), runs(8, 0)),
+		BatchCap: levelAt(64, 1010, 900, 30, capOf(16), runs(15.5, 16), runs(15.5, 16)),
+		Unknown:  levelAt(16, 1010, 900, 30, capOf(16), runs(8, 0), runs(8, 0)),
 	} {
 		if f := Attribute([]Level{l})[0]; f.Bottleneck != want || len(f.Evidence) == 0 {
 			t.Errorf("%+v, want %s", f, want)
@@ -199,9 +199,9 @@ func TestNoNeighbours(t *testing.T) {
 // Contradictions between levels.
 func TestRisesAgain(t *testing.T) {
 	f := Attribute([]Level{
-		at(16, 1000, 50, 10, capOf(16), runs(15.8, 0)),
-		at(32, 1010, 900, 10, capOf(16), runs(15.5, 16)),
-		at(64, 1900, 900, 10, capOf(16), runs(15.5, 48)),
+		levelAt(16, 1000, 50, 10, capOf(16), runs(15.8, 0)),
+		levelAt(32, 1010, 900, 10, capOf(16), runs(15.5, 16)),
+		levelAt(64, 1900, 900, 10, capOf(16), runs(15.5, 48)),
 	})
 	if f[1].Bottleneck != Unknown || len(f[1].Against) != 1 || !strings.Contains(f[1].Against[0], "still rises") {
 		t.Errorf("%+v: throughput nearly doubles beyond a full batch", f[1])
@@ -210,8 +210,8 @@ func TestRisesAgain(t *testing.T) {
 		t.Errorf("%+v", f[2])
 	}
 	slower := Attribute([]Level{
-		at(32, 1000, 900, 10, capOf(16), runs(15.5, 16)),
-		at(64, 1000, 900, 20, capOf(16), runs(15.5, 48)),
+		levelAt(32, 1000, 900, 10, capOf(16), runs(15.5, 16)),
+		levelAt(64, 1000, 900, 20, capOf(16), runs(15.5, 48)),
 	})
 	if slower[1].Bottleneck != Unknown || !strings.Contains(slower[1].Against[0], "from 10.0 to 20.0 ms") {
 		t.Errorf("%+v: the same batch takes twice as long", slower[1])

@@ -18,8 +18,8 @@ const (
 // uneven holds when one worker is the limit: it is gone or anew, it stood still
 // while others went on, it queues while others have room, it is slower at the
 // same load, or it gets more than its part.
-func uneven(v *view) (o opinion) {
-	for _, check := range []func(*view, *opinion){missing, silent, crowded, slow, overloaded} {
+func uneven(v *seen) (o opinion) {
+	for _, check := range []func(*seen, *opinion){missing, silent, crowded, slow, overloaded} {
 		check(v, &o)
 		if len(o.evidence) > 0 {
 			slices.Sort(o.workers)
@@ -30,7 +30,7 @@ func uneven(v *view) (o opinion) {
 	return o
 }
 
-func missing(v *view, o *opinion) {
+func missing(v *seen, o *opinion) {
 	for _, w := range v.Span.Workers {
 		if w.Left {
 			o.say("worker %s left during the run", w.ID)
@@ -47,7 +47,7 @@ func missing(v *view, o *opinion) {
 	}
 }
 
-func silent(v *view, o *opinion) {
+func silent(v *seen, o *opinion) {
 	for _, e := range v.Span.Events {
 		if e.Kind == WorkerSilence {
 			o.say("no token of worker %s for %.1f s from second %.1f on, while others went on", join(e.Workers), e.LengthS, e.StartS)
@@ -58,7 +58,7 @@ func silent(v *view, o *opinion) {
 
 // crowded: the field's case was one worker at its cap of 1,022 with 151 waiting
 // beside seven that ran 16 to 366 (NVIDIA/aicr, inference-perf-fluctuation).
-func crowded(v *view, o *opinion) {
+func crowded(v *seen, o *opinion) {
 	for _, w := range v.workers {
 		if !w.backsUp() || w.Stats[Waiting].Mean < 2 {
 			continue
@@ -77,7 +77,7 @@ func crowded(v *view, o *opinion) {
 // hasRoom holds for a worker without a queue that runs clearly less than it
 // may; where no cap is told, or one that it has passed, clearly less than what
 // it was seen to run, or than the other runs.
-func (v *view) hasRoom(w, than Worker) bool {
+func (v *seen) hasRoom(w, than Worker) bool {
 	r := w.Stats[Running]
 	if w.Stats[Waiting].Mean >= max(1, queueShare*r.Mean) {
 		return false
@@ -90,7 +90,7 @@ func (v *view) hasRoom(w, than Worker) bool {
 }
 
 // slow: a worker makes fewer tokens than the others at no less load.
-func slow(v *view, o *opinion) {
+func slow(v *seen, o *opinion) {
 	for i, w := range v.workers {
 		others := slices.Concat(v.workers[:i:i], v.workers[i+1:])
 		if len(others) == 0 {
@@ -130,7 +130,7 @@ func enough(w Worker, others []Worker) bool {
 
 // overloaded is V7: shares of requests in flight, and of completed ones where
 // throughput has stopped to rise.
-func overloaded(v *view, o *opinion) {
+func overloaded(v *seen, o *opinion) {
 	if len(v.workers) < 2 {
 		return
 	}

@@ -25,8 +25,8 @@ const (
 	stageFloorMS = 1.0
 )
 
-// view is a level with what the rules ask of it.
-type view struct {
+// seen is a level with what the rules ask of it.
+type seen struct {
 	Level
 	below, above *Level // neighbours that can be compared; nil at the ends
 	lowest       *Level // of those below
@@ -39,8 +39,8 @@ type view struct {
 	remarks      []string
 }
 
-func look(levels []Level, i int) *view {
-	v := &view{Level: levels[i]}
+func look(levels []Level, i int) *seen {
+	v := &seen{Level: levels[i]}
 	for j := range levels {
 		l := &levels[j]
 		switch {
@@ -80,20 +80,20 @@ func (s Stats) told(m Metric) (Stat, bool) {
 
 // inEngines is every request that the servers account for behind the frontend:
 // the router's own queue is a part (with it, waiting moves out of the engines).
-func (v *view) inEngines() float64 { return v.running + v.waiting + v.pending }
+func (v *seen) inEngines() float64 { return v.running + v.waiting + v.pending }
 
 // held is how many streams are neither running nor waiting.
-func (v *view) held() float64 { return v.streams - v.inEngines() }
+func (v *seen) held() float64 { return v.streams - v.inEngines() }
 
-func (v *view) holds() bool { return v.held() >= max(2, heldShare*v.streams) }
+func (v *seen) holds() bool { return v.held() >= max(2, heldShare*v.streams) }
 
 // queues holds when more wait than a prefill's turn explains.
-func (v *view) queues() bool {
+func (v *seen) queues() bool {
 	return v.waiting+v.pending > max(1, 0.5*float64(len(v.workers)), queueShare*v.running)
 }
 
 // batchCap is the cap of one worker; 0 = not told.
-func (v *view) batchCap(w Worker) float64 {
+func (v *seen) batchCap(w Worker) float64 {
 	if own, ok := w.Stats[MaxNumSeqs]; ok {
 		return own.Max
 	}
@@ -101,7 +101,7 @@ func (v *view) batchCap(w Worker) float64 {
 }
 
 // atCap holds for a worker that runs what it may.
-func (v *view) atCap(w Worker) bool {
+func (v *seen) atCap(w Worker) bool {
 	limit := v.batchCap(w)
 	return limit > 0 && w.Stats[Running].Mean >= fullBatch*limit
 }
@@ -127,7 +127,7 @@ func elasticity(a, b *Level) float64 {
 }
 
 // gain is the elasticity up to this level and beyond it.
-func (v *view) gain() (from, to float64, hasFrom, hasTo bool) {
+func (v *seen) gain() (from, to float64, hasFrom, hasTo bool) {
 	if v.Client.OutputTokPerSec <= 0 {
 		return 0, 0, false, false
 	}
@@ -142,7 +142,7 @@ func (v *view) gain() (from, to float64, hasFrom, hasTo bool) {
 
 // rises says whether throughput still rose up to this level, or from it on
 // where it is the lowest; known is false where there is no neighbour.
-func (v *view) rises() (rising, known bool) {
+func (v *seen) rises() (rising, known bool) {
 	from, to, hasFrom, hasTo := v.gain()
 	switch {
 	case hasFrom:
@@ -168,7 +168,7 @@ func itlMS(l *Level) float64 {
 	return 0
 }
 
-func (v *view) gainLine() string {
+func (v *seen) gainLine() string {
 	from, to, hasFrom, hasTo := v.gain()
 	switch {
 	case hasFrom && hasTo:
@@ -187,7 +187,7 @@ func (v *view) gainLine() string {
 
 func growth(from, to float64) float64 { return 100 * (to/from - 1) }
 
-func (v *view) placesLine() string {
+func (v *seen) placesLine() string {
 	s := fmt.Sprintf("of %.1f streams %.1f run and %.1f wait on %d workers", v.streams, v.running, v.waiting, len(v.workers))
 	if v.pending > 0 {
 		s += fmt.Sprintf(", %.1f wait in the router", v.pending)
@@ -196,7 +196,7 @@ func (v *view) placesLine() string {
 }
 
 // summary is what is known of a level that no rule fits.
-func (v *view) summary() []string {
+func (v *seen) summary() []string {
 	lines := []string{"no rule fits", v.placesLine(), v.gainLine()}
 	if v.cap > 0 {
 		lines = append(lines, fmt.Sprintf("a worker runs %.0f at most", v.cap))
