@@ -16,7 +16,7 @@ type rule struct {
 func outcomes() []rule {
 	return []rule{
 		{OutcomeInvalid, "the campaign bears on this overlay", (*judgement).unusable},
-		{OutcomeUnstable, "at most one attempt at a point stalled", (*judgement).stalls},
+		{OutcomeUnstable, "the environment was not seen to stall or to change", (*judgement).unsteady},
 		{OutcomeInvalid, "there are levels enough for a fit", status(knee.Insufficient)},
 		{OutcomeAmbiguous, "model and levels agree", status(knee.Ambiguous)},
 		{OutcomeSaturatedAtMin, "throughput gains above the smallest level", status(knee.SaturatedAtMin)},

@@ -45,7 +45,7 @@ func (j *judgement) unusable() string {
 	case valid == 0:
 		_, by := invalidRuns(j.curve)
 		why := fmt.Sprintf("none of %d runs is valid (%s)", len(j.curve.Runs), counts(by))
-		if stood, _ := j.stoodStill(); stood > 0 {
+		if stood := j.stoodStill(); stood > 0 {
 			why += fmt.Sprintf("; %d of them stood still for a while", stood)
 		}
 		return why
@@ -53,9 +53,10 @@ func (j *judgement) unusable() string {
 	return ""
 }
 
-// stalls looks at every confirmed concurrency, because a point may be lost to
-// the very stalls that were seen while it was confirmed.
-func (j *judgement) stalls() string {
+// unsteady looks at every confirmed concurrency, because a point may be lost to
+// the very stalls that were seen while it was confirmed, and at the levels where
+// overload is no excuse. The planner ends a campaign by the same rules.
+func (j *judgement) unsteady() string {
 	seen := map[int]bool{}
 	for _, r := range j.curve.Runs {
 		n := r.Step.ConcurrencyPerGPU
@@ -63,33 +64,21 @@ func (j *judgement) stalls() string {
 			continue
 		}
 		seen[n] = true
-		if a := attemptsAt(j.curve, n, sweep.Confirm); a.stalled > sweep.MaxStalls {
+		a := attemptsAt(j.curve, n, sweep.Confirm)
+		if a.stalled > sweep.MaxStalls {
 			return fmt.Sprintf("%d of %d attempts at %d per GPU stalled: the environment is unstable", a.stalled, a.total, n)
 		}
+		if p99, p50 := a.p99s(), a.p50s(); sweep.TailsApart(p99, p50) {
+			return fmt.Sprintf("gate runs at %d per GPU are of two kinds, ×%.1f apart in TTFT p99 and ×%.1f in p50: the environment is unstable", n, ratio(p99), ratio(p50))
+		}
 	}
-	if stood, all := j.stoodStill(); stood > burstRuns && float64(stood) > burstShare*float64(all) {
-		return fmt.Sprintf("%d of %d runs%s stood still for a while (V6): the environment is bursty", stood, all, j.upTo())
-	}
-	return ""
+	return sweep.Unsteady(j.curve.Runs, sweep.NoOverload(j.fit, j.op()))
 }
 
-// A campaign of stalls is refused although its point was confirmed between
-// them: the next load on it will not be so lucky. A few stalls in a long
-// campaign are not a property of the environment.
-const (
-	burstRuns  = 2
-	burstShare = 0.1
-)
-
-// stoodStill counts the runs that stalled, of those up to the point; past it a
-// server may thrash. A run in which this tool was late as well tells nothing of
-// the server.
-func (j *judgement) stoodStill() (stood, all int) {
+// stoodStill counts the runs that stalled. One in which this tool was late as
+// well tells nothing of the server.
+func (j *judgement) stoodStill() (stood int) {
 	for _, r := range j.curve.Runs {
-		if j.op() > 0 && r.Step.ConcurrencyPerGPU > j.op() {
-			continue
-		}
-		all++
 		failed := func(gate string) bool {
 			return slices.ContainsFunc(r.Violations, func(v sweep.Violation) bool { return v.Gate == gate })
 		}
@@ -97,14 +86,7 @@ func (j *judgement) stoodStill() (stood, all int) {
 			stood++
 		}
 	}
-	return stood, all
-}
-
-func (j *judgement) upTo() string {
-	if j.op() == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" up to %d per GPU", j.op())
+	return stood
 }
 
 // status is the row of a status without a usable knee. A proved point needs

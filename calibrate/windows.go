@@ -192,7 +192,7 @@ func (e *evidence) c6() GateResult {
 	}
 	g.noData = len(e.attempts.valid) == 0
 	if w, broken := e.attempts.broken(); broken {
-		g.Remedy = w.remedy(e.curve.Windows())
+		g.Remedy = e.attempts.remedy(w, e.curve.Windows())
 		return g
 	}
 	g.Remedy = fmt.Sprintf("calibrate again with this --journal and --window %d, %s later or with --deployment ID on another deployment than the one stated so far; "+
@@ -204,8 +204,10 @@ func (e *evidence) c6() GateResult {
 }
 
 // remedy is the way out for a window that is not whole.
-func (w window) remedy(last int) string {
-	if _, tries := sweep.WindowAttempts(w.number); w.number == last && w.made < tries {
+func (a attempts) remedy(w window, last int) string {
+	want, tries := sweep.WindowAttempts(w.number)
+	over := a.stalled > sweep.MaxStalls || sweep.TailsApart(a.p99s(), a.p50s()) || want-w.valid > tries-w.made
+	if w.number == last && !over {
 		return "finish the window: calibrate again with the same flags and --resume"
 	}
 	return "find out why the point could not be confirmed again, then calibrate in a new journal"

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -114,41 +115,71 @@ func (f *fixture) spoil(n int) {
 	}
 }
 
-// Runs that stood still count up to the point, and only where this tool was not
-// late itself: three of thirty are a few, three of twenty-nine a burst.
+// Runs that stood still count up to the point or the knee, and only where this
+// tool was not late itself: three within 29 runs are a burst, however many runs
+// follow or came before.
 func TestBurstyCampaign(t *testing.T) {
+	still := func(n int, at ...int) func(*fixture) {
+		return func(f *fixture) { f.still(30, n, "V6", at...) }
+	}
 	for name, c := range map[string]struct {
-		stood, all, at int
-		gates          string
-		want           Outcome
+		bend func(*fixture)
+		want Outcome
 	}{
-		"two":                 {2, 10, 64, "V6", OutcomeSimulated},
-		"three of 30":         {3, 30, 64, "V6", OutcomeSimulated},
-		"three of 29":         {3, 29, 64, "V6", OutcomeUnstable},
-		"with other gates":    {3, 20, 64, "V2 V6", OutcomeUnstable},
-		"past the point":      {5, 20, 192, "V6", OutcomeSimulated},
-		"this tool was late":  {5, 20, 64, "V6 V8", OutcomeSimulated},
-		"something else fell": {5, 20, 64, "V2", OutcomeSimulated},
+		"two":                 {still(64, 0, 1), OutcomeSimulated},
+		"three within 30":     {still(64, 0, 10, 29), OutcomeSimulated},
+		"three within 29":     {still(64, 1, 10, 29), OutcomeUnstable},
+		"three at once":       {still(64, 0, 1, 2), OutcomeUnstable},
+		"up to the knee":      {still(192, 0, 1, 2), OutcomeUnstable},
+		"past the knee":       {still(256, 0, 1, 2, 3, 4), OutcomeSimulated},
+		"with other gates":    {func(f *fixture) { f.still(20, 64, "V2 V6", 3, 7, 9) }, OutcomeUnstable},
+		"this tool was late":  {func(f *fixture) { f.still(20, 64, "V6 V8", 3, 7, 9) }, OutcomeSimulated},
+		"something else fell": {func(f *fixture) { f.still(20, 64, "V2", 3, 7, 9) }, OutcomeSimulated},
+		"two kinds of runs":   {func(f *fixture) { f.kinds(64, 1/0.69, 2.1) }, OutcomeUnstable},
+		"slower only":         {func(f *fixture) { f.kinds(64, 1/0.69, 1.9) }, OutcomeSimulated},
+		"longer waits only":   {func(f *fixture) { f.kinds(64, 1/0.71, 9) }, OutcomeSimulated},
+		"two, past the knee":  {func(f *fixture) { f.kinds(256, 1/0.69, 2.1) }, OutcomeSimulated},
+		"two kinds of gate runs": {func(f *fixture) {
+			f.add(sweep.Confirm, 128, 21197, 1370)
+			f.curve.Runs[len(f.curve.Runs)-2].Result.WholeRun.TTFTP50MS = 420
+		}, OutcomeUnstable},
+		"two at a point that was left": {func(f *fixture) {
+			for _, x := range []float64{1, 2.2} {
+				f.add(sweep.Confirm, 192, 20000, 600*x)
+				f.curve.Runs[len(f.curve.Runs)-2].Result.WholeRun.TTFTP50MS *= x
+			}
+		}, OutcomeUnstable},
 	} {
 		f := newFixture().simulated()
-		confirmed := len(f.curve.Runs)
-		for i := range c.all - confirmed {
-			r := run(f.curve.Runs, sweep.Coarse, "steady", c.at, 1000, 100)
-			if i < c.stood {
-				for _, g := range strings.Fields(c.gates) {
-					r.Violations = append(r.Violations, sweep.Violation{Gate: g})
-				}
-			}
-			f.curve.Runs = append(f.curve.Runs, r)
-		}
-		if len(f.curve.Runs) < c.all { // "two" of a confirmation alone
-			t.Fatalf("%s: %d runs", name, len(f.curve.Runs))
-		}
+		c.bend(f)
 		p := f.propose()
-		if p.Outcome != c.want || (c.want == OutcomeUnstable) != strings.Contains(p.Reasons[0], "stood still") {
+		if p.Outcome != c.want || (c.want == OutcomeUnstable) == p.Writable {
 			t.Errorf("%s: %s, %q", name, p.Outcome, p.Reasons)
 		}
 	}
+}
+
+// still adds some steady runs at n, of which those at the given places failed
+// run gates.
+func (f *fixture) still(all, n int, gates string, at ...int) {
+	for i := range all {
+		r := run(f.curve.Runs, sweep.Coarse, loadgen.Steady, n, 1000, 100)
+		if slices.Contains(at, i) {
+			for _, g := range strings.Fields(gates) {
+				r.Violations = append(r.Violations, sweep.Violation{Gate: g})
+			}
+		}
+		f.curve.Runs = append(f.curve.Runs, r)
+	}
+}
+
+// kinds adds two steady runs at n that differ by these ratios in throughput and
+// TTFT p50.
+func (f *fixture) kinds(n int, rates, waits float64) {
+	f.still(2, n, "")
+	slow := &f.curve.Runs[len(f.curve.Runs)-1].Result.Window
+	slow.OutputTokPerSec /= rates
+	slow.TTFTP50MS *= waits
 }
 
 // drawWindows is a list of readings in windows, some on named deployments.

@@ -159,9 +159,9 @@ func (ab *AB) outlook() Outlook {
 	pairs := ab.A.Curve
 	pairs.Runs = wholePairs(a, b)
 	o := pairs.Outlook()
-	o.Runs, o.MostRuns = 2*o.Runs, 2*o.MostRuns
+	o.Runs, o.MostRuns, o.MostHere = 2*o.Runs, 2*o.MostRuns, 2*o.MostHere
 	for _, half := range [][]Run{a[len(pairs.Runs):], b[len(pairs.Runs):]} {
-		o.Runs, o.MostRuns = o.Runs-len(half), o.MostRuns-len(half)
+		o.Runs, o.MostRuns, o.MostHere = o.Runs-len(half), o.MostRuns-len(half), o.MostHere-len(half)
 		o.Time = max(o.Time-total(half), 0)
 	}
 	return o

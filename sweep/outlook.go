@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -13,13 +14,27 @@ type Outlook struct {
 	// suggest and are all valid; MostRuns is what they cannot exceed, 0 only
 	// where nothing is left to do.
 	Runs, MostRuns int
+	// MostHere is what they cannot exceed while the operating point stays where
+	// it is: a confirmation that brings the knee down is made again below.
+	MostHere int
 	// Time is how long Runs take.
 	Time time.Duration
+	// LastStall: if the server stands still in the next run, the campaign ends
+	// as unstable.
+	LastStall bool
 }
 
 // String is the outlook for a progress line.
 func (o Outlook) String() string {
-	return fmt.Sprintf("about %s to go (at most %d), %s", runsText(o.Runs), o.MostRuns, about(o.Time))
+	most := fmt.Sprintf("at most %d", o.MostHere)
+	if o.MostRuns > o.MostHere {
+		most += fmt.Sprintf(", or %d if the knee comes out lower", o.MostRuns)
+	}
+	s := fmt.Sprintf("about %s to go (%s), %s", runsText(o.Runs), most, about(o.Time))
+	if o.LastStall {
+		s += "; one more stall ends it as unstable"
+	}
+	return s
 }
 
 // about rounds a time to what an estimate is good for.
@@ -48,9 +63,10 @@ func (c Curve) Outlook() Outlook {
 	if c.Plan.Validate() != nil || t.decide().Done {
 		return out
 	}
-	out.MostRuns = t.most()
+	out.MostHere, out.MostRuns = t.most()
 	left := c.Plan.MaxWall - total(c.Runs)
 	f := newForesight(c)
+	out.LastStall = endsUnstable(c, f.run(*t.pending, len(c.Runs)+1), find)
 	for t.pending != nil && out.Runs < out.MostRuns {
 		r := f.run(*t.pending, len(c.Runs)+1)
 		c.Runs = append(c.Runs[:len(c.Runs):len(c.Runs)], r)
@@ -65,30 +81,77 @@ func (c Curve) Outlook() Outlook {
 	return out
 }
 
-// most bounds the runs that are still to come, whatever they show.
-func (t *tape) most() int {
-	p := t.plan
-	var attempts int // runs of attempts made so far
-	for _, r := range t.read {
-		if r.Step.Purpose == Confirm || r.Step.Purpose == Check {
-			attempts++
-		}
-	}
-	budget := p.MaxRuns - t.counted
-	_, tries := WindowAttempts(p.Window)
+// endsUnstable reports whether a stall in the next run would end the campaign.
+func endsUnstable(c Curve, next Run, find fitter) bool {
+	next.Violations = []Violation{{Gate: "V6"}}
+	runs := append(c.Runs[:len(c.Runs):len(c.Runs)], next)
+	d := nextStep(c.Plan, runs, find)
+	return d.Done && strings.HasPrefix(d.Reason, "unstable")
+}
+
+// most bounds the runs that are still to come, whatever they show: while the
+// operating point stays where it is, and in any case.
+func (t *tape) most() (here, ever int) {
+	p, budget := t.plan, t.plan.MaxRuns-t.counted
+	attempts, pulses := t.mostAttempts(), t.mostPulses()
+	same := func(n int) (here, ever int) { return n, n }
 	switch {
 	case p.Window > 1:
-		return 2*tries - attempts
+		return same(attempts)
 	case p.Check && p.MinWatch > 0:
-		return budget + t.mostPulses()
+		return same(budget + pulses)
 	case p.Check:
-		return min(budget, 2*checkTries-attempts) + t.mostPulses()
-	case p.Point > 0 && p.Confirm:
-		return min(budget, 2*proveSideRuns*(1+extraRuns)-t.counted) + 2*tries - attempts + t.mostPulses()
+		return same(min(budget, attempts) + pulses)
 	case p.Point > 0:
-		return min(budget, (2*proveSideRuns+proveRuns)*(1+extraRuns)-t.counted)
-	case p.Confirm:
-		return budget + 2*maxMoves*tries - attempts + t.mostPulses()
+		return same(min(budget, t.mostBeside()) + attempts)
+	case !p.Confirm:
+		return same(budget)
 	}
-	return budget
+	_, tries := WindowAttempts(p.Window)
+	moving := 2*tries*(maxMoves-1-t.moves) + PulseBaseRuns*(1+extraRuns)
+	switch t.pending.Purpose {
+	case Confirm:
+		return attempts + pulses, attempts + budget + moving
+	case Pulse:
+		return same(pulses)
+	}
+	// A confirmed point that needs more levels measured is not to stay.
+	if t.trying != nil {
+		return same(budget + moving)
+	}
+	return budget + attempts + PulseBaseRuns*(1+extraRuns), budget + attempts + moving
+}
+
+// mostAttempts bounds the runs of the attempts at a point.
+func (t *tape) mostAttempts() int {
+	switch a := t.trying; {
+	case a != nil && a.half:
+		return 2*(a.tries-a.made) - 1
+	case a != nil:
+		return 2 * (a.tries - a.made)
+	case t.plan.Check:
+		return 2 * checkTries
+	case t.plan.Confirm:
+		_, tries := WindowAttempts(t.plan.Window)
+		return 2 * tries
+	}
+	return 0
+}
+
+// mostBeside bounds the runs that prove a point without a confirmation: beside
+// it, and at it where there is none.
+func (t *tape) mostBeside() int {
+	n := t.plan.Point
+	want := map[int]int{n / 2: proveSideRuns, LadderNext(n): proveSideRuns}
+	switch {
+	case t.trying != nil:
+		return 0
+	case !t.plan.Confirm:
+		want[n] = proveRuns
+	}
+	most := t.again - extraRuns // the failures of the run that is asked for
+	for q, runs := range want {
+		most += max(runs-len(t.view.valid[q]), 0) * (1 + extraRuns)
+	}
+	return most
 }

@@ -2,8 +2,10 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -25,20 +27,30 @@ type tally struct {
 	before  int
 	earlier int
 	invalid []Run
+	// want valid ones are needed of at most tries.
+	want, tries int
+	// half: the gate run of the attempt in progress is made.
+	half bool
+	// p99 and p50 are the gate runs' TTFT of the valid attempts, in ms, those of
+	// earlier windows included.
+	p99, p50 []float64
 }
 
 // attempts makes attempts at n until want are valid, at most tries, and goes on
 // watching until the runs have lasted for watch, which is asked for where the
 // endpoint stood still before any load: that was the first stall. A second one
-// ends the attempts: what stalls twice is no accident. An attempt whose gate run
-// is INVALID ends there.
+// ends the attempts: what stalls twice is no accident. So does whatever else no
+// further attempt can mend. An attempt whose gate run is INVALID ends there.
 func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) (a tally, ok bool) {
-	a.earlier = t.stalls
+	a.earlier, a.want, a.tries = t.stalls, want, tries
+	a.p99, a.p50 = slices.Clone(t.earlier99), slices.Clone(t.earlier50)
+	t.trying = &a
 	if watch > 0 {
 		a.before = 1
 	}
-	for a.valid < want && a.made < tries || a.valid >= want && a.watched < watch {
+	for a.valid < want && !a.hopeless() || a.valid >= want && a.watched < watch {
 		valid, stalled := true, false
+		var gate loadgen.Estimate
 		for _, kind := range []loadgen.RunKind{loadgen.Gate, loadgen.Steady} {
 			why := fmt.Sprintf("attempt %d at %d per GPU, %d of %d valid so far", a.made+1, n, a.valid, want)
 			r, ok := t.take(Step{ConcurrencyPerGPU: n, Kind: kind, Purpose: p, Why: why})
@@ -46,6 +58,9 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 				return a, false
 			}
 			a.watched += length(r)
+			if a.half = kind == loadgen.Gate; a.half {
+				gate = r.Result.WholeRun
+			}
 			if r.Valid() {
 				continue
 			}
@@ -53,9 +68,10 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 			valid, stalled = false, r.stalled()
 			break
 		}
-		a.made++
+		a.made, a.half = a.made+1, false
 		if valid {
 			a.valid++
+			a.p99, a.p50 = append(a.p99, gate.TTFTP99MS), append(a.p50, gate.TTFTP50MS)
 		}
 		if stalled {
 			a.stalled++
@@ -67,9 +83,17 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 	return a, true
 }
 
-func (a tally) unstable() bool {
+// unstable: attempts stalled, or are of two kinds.
+func (a tally) unstable() bool { return a.stalls() || a.torn() }
+
+func (a tally) stalls() bool {
 	return a.stalled > 0 && a.stalled+a.before+a.earlier > MaxStalls
 }
+
+func (a tally) torn() bool { return TailsApart(a.p99, a.p50) }
+
+// hopeless: too few attempts are left for those that are still needed.
+func (a tally) hopeless() bool { return a.want-a.valid > a.tries-a.made }
 
 // stalled reports whether the run failed the stall gate.
 func (r Run) stalled() bool {
@@ -84,14 +108,16 @@ func (r Run) stalled() bool {
 // verdict says why a tally proves nothing, "" if it proves the point.
 func (a tally) verdict(n, want int) string {
 	switch {
-	case a.unstable() && a.before > 0:
+	case a.stalls() && a.before > 0:
 		return fmt.Sprintf("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
-	case a.unstable() && a.earlier > 0:
+	case a.stalls() && a.earlier > 0:
 		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled, after %d in earlier windows", a.stalled, a.made, n, a.earlier)
-	case a.unstable():
+	case a.stalls():
 		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
+	case a.torn():
+		return fmt.Sprintf("unstable: gate runs at %d per GPU are of two kinds, ×%.1f apart in TTFT p99 and ×%.1f in p50", n, apart(a.p99), apart(a.p50))
 	case a.valid < want:
-		return fmt.Sprintf("only %d of %d attempts at %d per GPU were valid (%s), %d are needed", a.valid, a.made, n, gatesOf(a.invalid), want)
+		return fmt.Sprintf("only %d of %d attempts at %d per GPU were valid (%s), %d of at most %d are needed", a.valid, a.made, n, gatesOf(a.invalid), want, a.tries)
 	}
 	return ""
 }
@@ -131,8 +157,11 @@ func (t *tape) atLeastTwo(n int, p Purpose, why string) bool {
 // confirm makes the confirmation and brings the fit up to date. If the knee
 // comes out lower, the point moves down and is confirmed again; never up.
 func (t *tape) confirm(op OperatingPoint) Decision {
-	for range maxMoves {
+	for t.moves = range maxMoves {
 		n := op.ConcurrencyPerGPU
+		if bad := Unsteady(t.read, t.noOverload(n)); bad != "" {
+			return t.unconfirmed(op, bad)
+		}
 		a, ok := t.attempts(n, Confirm, confirmValid, confirmTries, 0)
 		if !ok {
 			return t.unconfirmed(op, t.spent)
@@ -148,6 +177,9 @@ func (t *tape) confirm(op OperatingPoint) Decision {
 			return Decision{Point: again, Reason: "after the confirmation: " + again.Sentence()}
 		}
 		if again.ConcurrencyPerGPU == n {
+			if bad := Unsteady(t.read, t.noOverload(n)); bad != "" {
+				return t.unconfirmed(op, bad)
+			}
 			if !t.keepPulseBase(again) {
 				return Decision{}
 			}
@@ -156,6 +188,19 @@ func (t *tape) confirm(op OperatingPoint) Decision {
 		op = again
 	}
 	return t.unconfirmed(op, fmt.Sprintf("the knee came out lower after each of %d confirmations", maxMoves))
+}
+
+// noOverload is the highest concurrency known not to overload the server: the
+// point, or the knee.
+func (t *tape) noOverload(point int) int { return NoOverload(t.fit(false), point) }
+
+// NoOverload is the highest concurrency per GPU that a fit and an operating
+// point say does not overload the server; see Unsteady.
+func NoOverload(fit knee.Fit, point int) int {
+	if fit.HasKnee() {
+		return max(point, int(fit.Knee))
+	}
+	return point
 }
 
 func (t *tape) unconfirmed(op OperatingPoint, why string) Decision {

@@ -261,9 +261,10 @@ func TestCheck(t *testing.T) {
 		{"one stall", plan, invalid("V6", 2), 8, true, "3 of 4"},
 		{"two stalls", plan, invalid("V6", 2, 4), 4, false, "unstable"},
 		{"an invalid gate run ends its attempt", plan, invalid("V2", 1), 7, true, "3 of 4"},
-		{"three invalid of five", plan, invalid("V2", 1, 2, 3), 7, false, "only 2 of 5"},
+		{"three invalid of five", plan, invalid("V2", 2, 3, 6), 6, false, "only 1 of 4"},
+		{"three invalid from the first on", plan, invalid("V2", 1, 2, 3), 3, false, "only 0 of 3"},
 		{"watched longer", watch, nil, 10, true, "5 of 5"},
-		{"nothing to watch for any more", watch, invalid("V8", 1, 2, 3, 4, 5), 5, false, "only 0 of 5"},
+		{"nothing to watch for any more", watch, invalid("V8", 1, 2, 3, 4, 5), 3, false, "only 0 of 3"},
 		{"the second stall, while watching", watch, invalid("V6", 7), 7, false, "stood still before any load"},
 		{"one stall before any load", watch, invalid("V8", 2), 10, true, "4 of 5"},
 	} {

@@ -107,19 +107,23 @@ func (t *tape) pulse() (why string, ok bool) {
 	return "", true
 }
 
-// mostPulses bounds the pulse runs still to come.
+// mostPulses bounds the pulse runs still to come. Those of a calibration are
+// made at the point or above it, where enough runs may be missing.
 func (t *tape) mostPulses() int {
-	var wanted, made int
+	p, missing := t.plan, 0
 	switch {
-	case t.plan.Check && t.plan.PulseAt != t.plan.Point:
-		wanted = t.plan.PulseRuns
-	case t.plan.Confirm && t.plan.Point == 0 && t.plan.Window <= 1:
-		wanted = PulseBaseRuns
-	}
-	for _, r := range t.read {
-		if r.Step.Purpose == Pulse {
-			made++
+	case p.Check && p.PulseAt != p.Point:
+		missing = p.PulseRuns - t.pulses
+	case p.Confirm && p.Point == 0 && p.Window <= 1:
+		for _, n := range t.view.levels() {
+			if n > t.pending.ConcurrencyPerGPU || t.pending.Purpose == Pulse && n == t.pending.ConcurrencyPerGPU {
+				missing = max(missing, PulseBaseRuns-t.pulses-len(t.view.valid[n]))
+			}
 		}
 	}
-	return wanted*(1+extraRuns) - made
+	most := max(missing, 0) * (1 + extraRuns)
+	if t.pending.Purpose == Pulse {
+		most -= extraRuns - t.again
+	}
+	return most
 }

@@ -37,10 +37,19 @@ type tape struct {
 	ended string
 	// failed says why the campaign cannot go on.
 	failed string
-	// first is the last word of the first window, where a later one is planned,
-	// and stalls the number of attempts that stalled before this window.
-	first  Decision
-	stalls int
+	// first is the last word of the first window, where a later one is planned;
+	// before are the runs of the earlier windows, stalls the number of attempts
+	// that stalled in them, and earlier99 and earlier50 what the others read.
+	first                Decision
+	before               []Run
+	stalls               int
+	earlier99, earlier50 []float64
+	// trying are the attempts in progress, nil if there are none, moves is how
+	// often their point has moved, and again how often the run that is asked for
+	// may be repeated.
+	trying *tally
+	moves  int
+	again  int
 }
 
 type slot struct {
@@ -65,7 +74,9 @@ func newTape(p Plan, runs []Run, find fitter) *tape {
 func (t *tape) take(s Step) (r Run, ok bool) {
 	k := slot{s.ConcurrencyPerGPU, s.Kind}
 	if len(t.pool[k]) == 0 {
-		switch {
+		switch why := t.unsteady(); {
+		case why != "":
+			t.spent, t.failed = why, why
 		case t.ended != "":
 			t.spent = t.ended
 		case s.countsAsRun() && t.counted >= t.plan.MaxRuns:
@@ -90,6 +101,21 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 	return r, true
 }
 
+// unsteady ends a campaign that nothing can come of any more. Levels that were
+// asked for are measured nevertheless, a check has attempts only, and a curve
+// alone is worth having though one of its levels is of two kinds: a cold start
+// does that.
+func (t *tape) unsteady() string {
+	const clearly = 2
+	switch p := t.plan; {
+	case p.Check || len(p.Levels) > 0 && !p.Confirm:
+		return ""
+	case !p.Confirm:
+		return unsteady(t.read, 0, clearly)
+	}
+	return Unsteady(slices.Concat(t.before, t.read), 0)
+}
+
 // countsAsRun: a confirmation and a pulse have bounds of their own.
 func (s Step) countsAsRun() bool { return s.Purpose != Confirm && s.Purpose != Pulse }
 
@@ -105,6 +131,7 @@ func runsText(n int) string {
 // when the campaign stops here.
 func (t *tape) run(n int, p Purpose, why string) (got, ok bool) {
 	for attempt := range 1 + extraRuns {
+		t.again = extraRuns - attempt
 		w := why
 		if attempt > 0 {
 			w = fmt.Sprintf("again, as the last run was INVALID (%s)", gatesOf(t.read[len(t.read)-1:]))

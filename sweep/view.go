@@ -63,8 +63,11 @@ func (v *view) xs(n int) []float64 { return v.collect(n, rate) }
 // x, ttft50 and ttft99 are medians over the valid runs of a level, 0 of none.
 func (v *view) x(n int) float64 { return Median(v.xs(n)) }
 
-func (v *view) ttft50(n int) float64 {
-	return Median(v.collect(n, func(e loadgen.Estimate) float64 { return e.TTFTP50MS }))
+func (v *view) ttft50(n int) float64 { return Median(v.waits(n)) }
+
+// waits are the TTFT p50 of the valid runs of a level.
+func (v *view) waits(n int) []float64 {
+	return v.collect(n, func(e loadgen.Estimate) float64 { return e.TTFTP50MS })
 }
 
 func (v *view) ttft99(n int) float64 {

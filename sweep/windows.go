@@ -3,6 +3,8 @@ package sweep
 import (
 	"fmt"
 	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
 )
 
 // A further window needs fewer attempts than the first: it asks whether the
@@ -67,18 +69,34 @@ func (c Curve) WindowEnd(window int) time.Time {
 }
 
 // follow reads what came before the window: the first window's last word, the
-// time spent, and the stalls, of which two are too many in whatever windows.
+// time spent, what the attempts read, and the stalls, of which two are too many
+// in whatever windows.
 func (t *tape) follow(runs []Run) {
 	p := t.plan
 	p.Window = 0
 	t.first = nextStep(p, runs, t.find)
+	var gate *Run
 	for _, r := range runs {
 		if r.window() >= t.plan.Window {
 			continue
 		}
+		t.before = append(t.before, r)
 		t.wall += length(r)
-		if r.Step.Purpose == Confirm && r.Step.ConcurrencyPerGPU == t.first.Point.ConcurrencyPerGPU && r.stalled() {
+		if r.Step.Purpose != Confirm || r.Step.ConcurrencyPerGPU != t.first.Point.ConcurrencyPerGPU {
+			continue
+		}
+		if r.stalled() {
 			t.stalls++
+		}
+		switch {
+		case !r.Valid():
+			gate = nil
+		case r.Step.Kind == loadgen.Gate:
+			gate = &r
+		case gate != nil:
+			read := gate.Result.WholeRun
+			t.earlier99, t.earlier50 = append(t.earlier99, read.TTFTP99MS), append(t.earlier50, read.TTFTP50MS)
+			gate = nil
 		}
 	}
 }
