@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -144,7 +143,7 @@ func TestGoOpenAIMarked(t *testing.T) {
 		e.ServeHTTP(w, r)
 	}))
 	defer s.Close()
-	linux := runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
+	linux := kernelTimes(t)
 	for _, kind := range []TransportKind{Native, GoOpenAI} {
 		r, err := Run(t.Context(), Config{
 			BaseURL: s.URL, Model: "m", Concurrency: 4, Kind: Gate, Transport: kind, Workload: workload(t, tokens(8, 0)), Limits: Limits{MinRequests: 12},

@@ -11,13 +11,51 @@ import (
 	"time"
 )
 
+// kernelTimes says whether this system stamps what arrives, and waits until it
+// does: the first socket that asks for it has the kernel turn that on a moment
+// later (net_enable_timestamp in net/core/dev.c), and one that is open keeps it on.
+func kernelTimes(t *testing.T) bool {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		return false
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	plain, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newConn(plain, &clock{start: time.Now()}, &netStats{})
+	t.Cleanup(func() { _, _ = c.Close(), peer.Close() })
+	for late := time.Now().Add(time.Minute); time.Now().Before(late); {
+		if _, err := peer.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if stamped(c).lag.Load() != noLag {
+			return true
+		}
+	}
+	t.Fatal("the kernel stamps nothing")
+	return false
+}
+
 // TestLoopback is the law test over real sockets: counts are exact there too,
 // and the kernel's services are said to be in use. Times are not judged.
 func TestLoopback(t *testing.T) {
 	e := &engine{ttft: 20 * time.Millisecond, itl: time.Millisecond}
 	s := httptest.NewServer(e)
 	defer s.Close()
-	linux := runtime.GOOS == "linux" && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
+	linux := kernelTimes(t)
 	for _, kind := range []RunKind{Steady, Gate} {
 		before, tokensBefore := e.counts()
 		r, err := Run(t.Context(), Config{BaseURL: s.URL + "/v1", Model: "m", Concurrency: 8, Kind: kind, Workload: workload(t, tokens(8, 3)), Limits: Limits{MinRequests: 64}})
