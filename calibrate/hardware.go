@@ -6,35 +6,36 @@ import (
 	"strings"
 )
 
-// device is a GPU with its peak memory bandwidth.
+// device is a GPU with the size of its memory and the peak rate at which it is
+// read.
 type device struct {
 	name string
 	// tokens of the product name, all of which must occur as whole words.
-	tokens []string
-	tbPerS float64
-	source string
+	tokens   []string
+	memoryGB float64
+	tbPerS   float64
+	source   string // NVIDIA's document of each figure
 }
 
-// devices are the GPUs whose bandwidth is known, the more specific name first.
-// Where variants of one name differ the faster one is taken: the bound is a
-// lower one.
+// devices are the GPUs whose memory is known, the more specific name first.
+// Where variants of one name or NVIDIA's own documents differ, the faster and the
+// larger figure is taken: both bounds must never refuse a sound device.
 func devices() []device {
-	const blackwell = "NVIDIA Blackwell data sheets (GB200 NVL72: 16 TB/s of two GPUs; GB300 NVL72: 576 TB/s of 72)"
-	const hopper = "NVIDIA H100 data sheet"
 	return []device{
-		{"GB300", []string{"GB300"}, 8.0, blackwell},
-		{"GB200", []string{"GB200"}, 8.0, blackwell},
-		{"B300", []string{"B300"}, 8.0, blackwell},
-		{"B200", []string{"B200"}, 8.0, blackwell},
-		{"H200", []string{"H200"}, 4.8, "NVIDIA H200 data sheet"},
-		{"H100 NVL", []string{"H100", "NVL"}, 3.94, hopper},
-		{"H100 PCIe", []string{"H100", "PCIE"}, 2.04, hopper},
-		{"H100", []string{"H100"}, 3.35, hopper + " (SXM)"},
-		{"A100 40GB", []string{"A100", "40GB"}, 1.56, "NVIDIA A100 data sheet"},
-		{"A100", []string{"A100"}, 2.04, "NVIDIA A100 80GB data sheet (SXM)"},
-		{"L40S", []string{"L40S"}, 0.864, "NVIDIA L40S data sheet"},
-		{"RTX PRO 6000 Server Edition", []string{"RTX", "PRO", "6000", "SERVER"}, 1.6, "NVIDIA RTX PRO 6000 Blackwell Server Edition data sheet"},
-		{"RTX PRO 6000", []string{"RTX", "PRO", "6000"}, 1.8, "NVIDIA RTX PRO 6000 Blackwell data sheet (Workstation Edition)"},
+		{"GB300", []string{"GB300"}, 288, 8, "Blackwell Ultra Datasheet, GB300 NVL72: 279 GB usable, 8 TB/s; Technical Blog, Inside NVIDIA Blackwell Ultra: 288 GB"},
+		{"GB200", []string{"GB200"}, 192, 8, "GB200 NVL72 data sheet: 372 GB usable and 16 TB/s of two GPUs; NIM support matrix: 192 GB"},
+		{"B300", []string{"B300"}, 288, 8, "Technical Blog, Inside NVIDIA Blackwell Ultra: 288 GB, 8 TB/s; Blackwell Ultra Datasheet, HGX B300: 270 GB usable, 7.7 TB/s"},
+		{"B200", []string{"B200"}, 192, 8, "DGX B200 data sheet: 1,440 GB usable and 64 TB/s of eight GPUs; Blackwell architecture brief: 192 GB"},
+		{"H200", []string{"H200"}, 141, 4.8, "H200 data sheet, SXM and NVL"},
+		{"H100 NVL", []string{"H100", "NVL"}, 94, 3.938, "H100 NVL product brief; H100 data sheet: 3.9 TB/s"},
+		{"H100 PCIe", []string{"H100", "PCIE"}, 80, 2.039, "H100 PCIe product brief; H100 data sheet: 2 TB/s"},
+		{"H100", []string{"H100"}, 80, 3.35, "H100 data sheet, SXM"},
+		{"A100 40GB", []string{"A100", "40GB"}, 40, 1.555, "A100 data sheet, SXM and PCIe"},
+		{"A100", []string{"A100"}, 80, 2.039, "A100 data sheet, 80 GB SXM; PCIe: 1.935 TB/s"},
+		{"L40S", []string{"L40S"}, 48, 0.864, "L40S data sheet"},
+		{"L40", []string{"L40"}, 48, 0.864, "L40 data sheet"},
+		{"RTX PRO 6000 Server Edition", []string{"RTX", "PRO", "6000", "SERVER"}, 96, 1.597, "RTX PRO 6000 Blackwell Server Edition data sheet"},
+		{"RTX PRO 6000", []string{"RTX", "PRO", "6000"}, 96, 1.792, "RTX PRO 6000 Blackwell Workstation Edition data sheet"},
 	}
 }
 

@@ -41,7 +41,8 @@ const (
 
 // streamVeto holds a single stream's ITL against what memory bandwidth allows.
 // It is coarse: it sees clocks at half speed, a CPU that cannot launch kernels,
-// or a label that is not true; 20 % it does not see.
+// or a label that is not true, such as one whose weights fit no memory; 20 % it
+// does not see.
 func (e *evidence) streamVeto() Veto {
 	v := Veto{Name: "single-stream ITL"}
 	f, itl := e.curve.Fingerprint, e.curve.Preflight.StreamITLMS
@@ -64,6 +65,11 @@ func (e *evidence) streamVeto() Veto {
 		v.Says = fmt.Sprintf("the precision %q is not known here", printable(f.Labels["precision"]))
 	case per == 0:
 		v.Says = "the GPUs of a worker are not stated (--label workers=... or gpus_per_worker=...)"
+	case w.least*bytes > gpu.memoryGB*float64(per):
+		// 10⁹ weights × bytes is gigabytes. Every weight that a token reads is there.
+		v.Judged, v.Fired = true, true
+		v.Says = fmt.Sprintf("%s of %s reads %s GB at least, which do not fit the %s GB of %d x %s: the GPU, the precision or the GPUs of a worker are not what is stated",
+			printable(f.Labels["precision"]), printable(e.model()), num(w.least*bytes), num(gpu.memoryGB*float64(per)), per, gpu.name)
 	default:
 		// 10⁹ weights × bytes / (10¹² bytes/s) is milliseconds.
 		least := w.least * bytes / (gpu.tbPerS * float64(per))
