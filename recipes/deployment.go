@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // MaxDeployment bounds the file of a deployment.
@@ -33,8 +31,13 @@ type Component struct {
 	// Flags are the flags of its command, with their values, but for those that
 	// Model holds.
 	Flags []string
-	// GPUs of one replica; 0 where they are claimed rather than counted.
+	// GPUs of one replica, limited or claimed; 0 where that is not known.
 	GPUs int
+	// Claimed: by dynamic resource allocation. Unresolved names the claims whose
+	// template the file does not hold, Claims what AICR's own claim does not have.
+	Claimed    bool
+	Unresolved []string
+	Claims     []string
 	// Limits names what it requests or is limited to beside GPUs.
 	Limits []string
 	// Env holds its environment; a value from elsewhere is "".
@@ -42,7 +45,6 @@ type Component struct {
 }
 
 type dgd struct {
-	Kind string `yaml:"kind"`
 	Spec struct {
 		Env        []dgdEnv                `yaml:"env"`
 		Envs       []dgdEnv                `yaml:"envs"`
@@ -57,8 +59,9 @@ type dgdEnv struct {
 }
 
 type dgdResources struct {
-	Limits   map[string]any `yaml:"limits"`
-	Requests map[string]any `yaml:"requests"`
+	Limits   map[string]any  `yaml:"limits"`
+	Requests map[string]any  `yaml:"requests"`
+	Claims   []resourceClaim `yaml:"claims"`
 }
 
 type dgdContainer struct {
@@ -83,29 +86,32 @@ type dgdComponent struct {
 		NodeCount int `yaml:"nodeCount"`
 	} `yaml:"multinode"`
 	ExtraPodSpec struct {
-		MainContainer dgdContainer `yaml:"mainContainer"`
+		MainContainer  dgdContainer    `yaml:"mainContainer"`
+		ResourceClaims []resourceClaim `yaml:"resourceClaims"`
 	} `yaml:"extraPodSpec"`
 	PodTemplate struct {
 		Spec struct {
-			Containers []dgdContainer `yaml:"containers"`
+			Containers     []dgdContainer  `yaml:"containers"`
+			ResourceClaims []resourceClaim `yaml:"resourceClaims"`
 		} `yaml:"spec"`
 	} `yaml:"podTemplate"`
 }
 
 // ParseDeployment reads a DynamoGraphDeployment, as a file or as kubectl prints
-// it. What it does not know it leaves out; Differences then says what is not
-// known.
+// it, with the ResourceClaimTemplates beside it that its GPUs are claimed from.
+// What it does not know it leaves out; Differences then says what is not known.
 func ParseDeployment(name string, b []byte) (*Deployment, error) {
 	if len(b) > MaxDeployment {
 		return nil, fmt.Errorf("%s: %d bytes is too large for a deployment", name, len(b))
 	}
-	var d dgd
-	if err := yaml.Unmarshal(b, &d); err != nil {
+	f, err := readDeploymentFile(b)
+	if err != nil {
 		return nil, fmt.Errorf("%s: not a deployment: %w", name, err)
 	}
-	if d.Kind != "DynamoGraphDeployment" {
-		return nil, fmt.Errorf("%s: its kind is %q, not DynamoGraphDeployment", name, clip(d.Kind))
+	if f.dgd == nil {
+		return nil, fmt.Errorf("%s: its kind is %q, not DynamoGraphDeployment", name, clip(f.kind))
 	}
+	d := f.dgd
 	all := slices.Clone(d.Spec.Components)
 	for _, n := range slices.Sorted(maps.Keys(d.Spec.Services)) {
 		c := d.Spec.Services[n]
@@ -117,7 +123,7 @@ func ParseDeployment(name string, b []byte) (*Deployment, error) {
 	}
 	out := &Deployment{RouterMode: envOf(d.Spec.Env, d.Spec.Envs)["DYN_ROUTER_MODE"]}
 	for _, c := range all {
-		read := c.read()
+		read := c.read(f.claims)
 		switch kind := c.Type + c.ComponentType; {
 		case kind == "frontend":
 			out.Frontends = append(out.Frontends, read)
@@ -147,7 +153,7 @@ func envOf(lists ...[]dgdEnv) map[string]string {
 }
 
 // read flattens a component of either layout.
-func (c dgdComponent) read() Component {
+func (c dgdComponent) read(templates map[string]claimTemplate) Component {
 	main := c.ExtraPodSpec.MainContainer
 	for i, k := range c.PodTemplate.Spec.Containers {
 		if k.Name == "main" || i == 0 {
@@ -162,6 +168,11 @@ func (c dgdComponent) read() Component {
 		for _, m := range []map[string]any{r.Limits, r.Requests} {
 			out.limit(m)
 		}
+	}
+	limited := out.GPUs
+	out.claim(slices.Concat(c.ExtraPodSpec.ResourceClaims, c.PodTemplate.Spec.ResourceClaims), slices.Concat(c.Resources.Claims, main.Resources.Claims), templates)
+	if out.Claimed && limited > 0 {
+		out.Claims = append(out.Claims, "GPUs are limited as well")
 	}
 	slices.Sort(out.Limits)
 	out.Limits = slices.Compact(out.Limits)

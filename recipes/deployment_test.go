@@ -157,6 +157,7 @@ func TestNoDeployment(t *testing.T) {
 func FuzzParseDeployment(f *testing.F) {
 	f.Add([]byte(template))
 	f.Add([]byte(older))
+	f.Add([]byte(claimed()))
 	f.Add([]byte(`{"kind": "DynamoGraphDeployment", "spec": {"components": [{"type": "worker", "replicas": -1}]}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := ParseDeployment("d.yaml", b)

@@ -9,7 +9,9 @@ import (
 
 // What AICR's inference-perf check deploys for itself, one node at a time, as
 // of August 2026 (testdata/inference/dynamo-deployment.yaml of its performance
-// validator): one frontend, one vLLM worker a GPU, nothing set but the model.
+// validator): one frontend, one vLLM worker a GPU, nothing set but the model. The
+// GPU is a limit, or one claimed GPU where a node offers them by dynamic resource
+// allocation.
 const (
 	TemplateImage  = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.2.1-cuda13"
 	TemplateRouter = "least-loaded"
@@ -44,6 +46,9 @@ func (d *Deployment) Differences(gpus int, model string) (differs, unknown []str
 		say("router mode: %s, not %s", clip(d.RouterMode), TemplateRouter)
 	}
 	for _, c := range d.Frontends {
+		if c.GPUs > 0 || c.Claimed {
+			say("GPUs of the frontend: %d, not 0", c.GPUs)
+		}
 		c.compare(say, ask, "frontend", []string{"--router-mode"})
 	}
 	for _, c := range d.Workers {
@@ -92,10 +97,15 @@ func (c Component) compareWorker(say, ask func(string, ...any), model string) {
 	case c.Model != model:
 		say("model of the worker: %s, not %s", clip(c.Model), clip(model))
 	}
+	for _, odd := range c.Claims {
+		say("claim of the worker: %s", odd)
+	}
 	switch {
-	case c.GPUs == 0:
-		ask("GPUs of a worker (claims are not followed)")
-	case c.GPUs != 1:
+	case len(c.Unresolved) > 0:
+		ask("GPUs of a worker (the file has no ResourceClaimTemplate %s; put it beside the deployment)", clip(strings.Join(c.Unresolved, ", ")))
+	case c.GPUs == 0 && len(c.Claims) == 0:
+		ask("GPUs of a worker (it has neither a limit nor a claim)")
+	case c.GPUs != 1 && len(c.Claims) == 0:
 		say("GPUs of a worker: %d, not 1", c.GPUs)
 	}
 }

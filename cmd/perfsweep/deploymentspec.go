@@ -16,7 +16,7 @@ type specFlags struct {
 }
 
 func (f *specFlags) bind(fl *pflag.FlagSet) {
-	fl.StringVar(&f.file, "deployment-spec", "", "the measured DynamoGraphDeployment (a file, or what kubectl get -o yaml prints), compared with the one that AICR's evaluator deploys")
+	fl.StringVar(&f.file, "deployment-spec", "", "the measured DynamoGraphDeployment (a file, or what kubectl get -o yaml prints, with the ResourceClaimTemplate where GPUs are claimed), compared with the one that AICR's evaluator deploys")
 	fl.BoolVar(&f.accept, "accept-deployment-diff", false, "write though the deployment differs from the evaluator's; the comment names each difference")
 }
 
