@@ -3,10 +3,12 @@ package observe
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -53,25 +55,37 @@ func ReadCapacity(ctx context.Context, hc *http.Client, baseURL, model string) (
 	return c, nil
 }
 
-func page(ctx context.Context, hc *http.Client, url string, read func(io.Reader) error) error {
+// page reads a page of a server. Errors name its address without what may be
+// secret in it, and hold none of the server's words.
+func page(ctx context.Context, hc *http.Client, address string, read func(io.Reader) error) error {
+	u, err := url.Parse(address)
+	if err != nil {
+		return errors.New("reading a page of the server: its address is no URL")
+	}
+	name := (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	ctx, cancel := context.WithTimeout(ctx, readFor)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return fmt.Errorf("reading %s: %w", url, err)
+		return fmt.Errorf("reading %s: the address is no URL", name)
 	}
-	own := *hc // a redirect leads to another server, whose cap is not this one's
+	// Without a choice of encodings a server does not spend time on packing.
+	req.Header.Set("Accept-Encoding", "identity")
+	own := *hc // a redirect leads to another server, which was not asked for
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	resp, err := own.Do(req)
 	if err != nil {
-		return err // net/http names the method and the URL
+		if of, ok := errors.AsType[*url.Error](err); ok {
+			err = of.Err // the rest repeats the address
+		}
+		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answered status %d", url, resp.StatusCode) // the reason would be the server's words
+		return fmt.Errorf("%s answered status %d", name, resp.StatusCode) // the reason would be the server's words
 	}
 	if err := read(io.LimitReader(resp.Body, maxPage)); err != nil {
-		return fmt.Errorf("%s: %w", url, err)
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

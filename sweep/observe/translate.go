@@ -17,6 +17,10 @@ import (
 // maxSubjects bounds the engines and GPUs of one page.
 const maxSubjects = 4096
 
+// maxValue bounds a value, so that no sum of them leaves the numbers that JSON
+// has; nothing that is read comes near it.
+const maxValue = 1e18
+
 // Translate reads a page in the Prometheus text format and says it in the one
 // vocabulary. Of a page with several models only the series of the given one
 // count, and those that name none; "" means all. Frontends before Dynamo 1.0
@@ -146,7 +150,7 @@ func (t *translation) series(words []word, m *dto.Metric) error {
 // read checks a value. Nothing in the vocabulary can be negative.
 func (w word) read(v float64) (float64, bool) {
 	switch {
-	case math.IsNaN(v) || math.IsInf(v, 0) || v < 0:
+	case !(v >= 0 && v <= maxValue):
 		return 0, false
 	case w.form == share && v > 1.01: // a percentage, or nonsense
 		return 0, false
@@ -174,9 +178,7 @@ func (t *translation) put(s subject, w word, m Metric, v float64) {
 	default:
 		v = max(v, old.value)
 	}
-	if !math.IsInf(v, 0) { // a sum may overflow
-		r[m] = told{v, w.prefer}
-	}
+	r[m] = told{v, w.prefer}
 }
 
 // subject names what a series is about.

@@ -203,7 +203,7 @@ func TestValuesOutOfRange(t *testing.T) {
 	for page, want := range map[string]Reading{
 		"vllm:kv_cache_usage_perc 55\nvllm:num_requests_waiting 1\n":                                          {Waiting: 1}, // a percentage
 		"vllm:kv_cache_usage_perc 1.0000001\n":                                                                {KVUsage: 1},
-		"vllm:num_preemptions_total{a=\"1\"} 1.7e308\nvllm:num_preemptions_total{a=\"2\"} 1.7e308\n":          {Preemptions: 1.7e308}, // the sum overflows
+		"vllm:num_preemptions_total{a=\"1\"} 1.7e308\nvllm:num_preemptions_total{a=\"2\"} 3\n":                {Preemptions: 3},
 		"vllm:num_requests_waiting 1\nvllm:cache_config_info{num_gpu_blocks=\"None\",block_size=\"-16\"} 1\n": {Waiting: 1},
 	} {
 		if diff := cmp.Diff(want, translated(t, page, "").Engines["page"]); diff != "" {

@@ -41,11 +41,15 @@ type Worker struct {
 	ID    string `json:"id"`
 	Stats Stats  `json:"stats"`
 	// Restarted and Left say that its counters began anew, or that it was no
-	// longer there at the end; Silent is its longest time without a new token
-	// while requests were running.
+	// longer there at the end; Joined that it was not there at the start.
+	// SilentS is its longest time without a new token while requests were
+	// running, UnreadS its longest time without a reading: a worker that hangs
+	// may not answer at all.
 	Restarted bool    `json:"restarted,omitempty"`
 	Left      bool    `json:"left,omitempty"`
+	Joined    bool    `json:"joined,omitempty"`
 	SilentS   float64 `json:"silent_s,omitempty"`
+	UnreadS   float64 `json:"unread_s,omitempty"`
 }
 
 // Span is what the servers said over the measured part of one run.
@@ -56,6 +60,7 @@ type Span struct {
 	Scrapes     int              `json:"scrapes"`
 	Missed      int              `json:"missed,omitempty"`
 	LongestGapS float64          `json:"longest_gap_s,omitempty"`
+	Unanswered  []string         `json:"unanswered,omitempty"` // sources that told nothing at all
 	Frontends   int              `json:"frontends,omitempty"`
 	Frontend    Stats            `json:"frontend,omitempty"` // summed over frontends
 	Workers     []Worker         `json:"workers,omitempty"`  // in the order of their ids
