@@ -10,7 +10,7 @@ import (
 // telling is what one source says of one worker: a reading for each of its
 // pages, nil where the worker was not on it.
 type telling struct {
-	view
+	account
 	id       string
 	own      bool // its own page, not a frontend's hearsay
 	readings []Reading
@@ -19,7 +19,7 @@ type telling struct {
 
 // workers sums up each worker. What several sources tell is taken from one: the
 // worker's own page before a frontend's, then the one that tells most.
-func workers(all []view) []Worker {
+func workers(all []account) []Worker {
 	by := map[string][]telling{}
 	for _, v := range all {
 		ids := map[string]bool{}
@@ -51,8 +51,8 @@ func workers(all []view) []Worker {
 	return out
 }
 
-func (v view) telling(id string) telling {
-	t := telling{view: v, id: id}
+func (v account) telling(id string) telling {
+	t := telling{account: v, id: id}
 	for _, s := range v.pages {
 		r := s.Engines[id]
 		t.readings = append(t.readings, r)

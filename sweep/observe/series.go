@@ -12,10 +12,10 @@ type point struct{ t, v float64 }
 // overlap is how much of [t0, t1] lies in [0, end].
 func overlap(t0, t1, end float64) float64 { return min(t1, end) - max(t0, 0) }
 
-// growth sums up a counter over [0, end]. What it grew between two readings is
+// counterStat sums up a counter over [0, end]. What it grew between two readings is
 // spread evenly over the time between, so that the growth over two spans is
 // that over both together. A counter that falls began anew at zero.
-func growth(p []point, end float64) (Stat, bool) {
+func counterStat(p []point, end float64) (Stat, bool) {
 	s := Stat{Min: math.Inf(1), N: within(p, end)}
 	covered := 0.0
 	for i := 1; i < len(p); i++ {
@@ -43,9 +43,9 @@ func grown(before, after float64) float64 {
 	return after - before
 }
 
-// level sums up a gauge over [0, end], straight lines between readings. A gap
+// gaugeStat sums up a gauge over [0, end], straight lines between readings. A gap
 // counts for nothing.
-func level(p []point, end float64) (Stat, bool) {
+func gaugeStat(p []point, end float64) (Stat, bool) {
 	s := Stat{Min: math.Inf(1), Max: math.Inf(-1), N: within(p, end)}
 	seen := func(v float64) { s.Min, s.Max = min(s.Min, v), max(s.Max, v) }
 	area, covered, sum := 0.0, 0.0, 0.0

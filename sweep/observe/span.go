@@ -14,9 +14,9 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 	if !to.After(from) {
 		return out
 	}
-	all, unanswered := views(snapshots, from, to)
+	all, unanswered := accounts(snapshots, from, to)
 	out.Unanswered = unanswered
-	var fronts, nodes []view
+	var fronts, nodes []account
 	for _, v := range all {
 		out.Scrapes += v.scrapes
 		out.Missed += v.missed
@@ -38,10 +38,10 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 	return out
 }
 
-func (v view) tells(what func(Snapshot) bool) bool { return slices.ContainsFunc(v.pages, what) }
+func (v account) tells(what func(Snapshot) bool) bool { return slices.ContainsFunc(v.pages, what) }
 
 // gap is the longest time without a good page.
-func (v view) gap() float64 {
+func (v account) gap() float64 {
 	times := make([]float64, len(v.pages))
 	for i, s := range v.pages {
 		times[i] = v.time(s)
@@ -54,7 +54,7 @@ func frontend(s Snapshot) Reading { return s.Frontend }
 // sumFrontends adds up what the frontends do. Settings and ages are no sums:
 // of them the mean is meant. Min and Max of a counter's growth are bounds,
 // since frontends need not peak together.
-func sumFrontends(fronts []view) Stats {
+func sumFrontends(fronts []account) Stats {
 	if len(fronts) == 0 {
 		return nil
 	}
@@ -85,7 +85,7 @@ func sumFrontends(fronts []view) Stats {
 
 // extremes are those of the sum of a gauge over frontends that are read at
 // different times.
-func extremes(fronts []view, m Metric, s Stat) (lo, hi float64) {
+func extremes(fronts []account, m Metric, s Stat) (lo, hi float64) {
 	var all [][]point
 	var times []float64
 	for _, v := range fronts {
@@ -109,15 +109,15 @@ func extremes(fronts []view, m Metric, s Stat) (lo, hi float64) {
 			for next[i] < len(p)-1 && p[next[i]].t < t {
 				next[i]++
 			}
-			total += at(p, next[i], t)
+			total += valueAt(p, next[i], t)
 		}
 		lo, hi = min(lo, total), max(hi, total)
 	}
 	return lo, hi
 }
 
-// at is the value at t; p[i] is the first point not before t, or the last one.
-func at(p []point, i int, t float64) float64 {
+// valueAt is the value at t; p[i] is the first point not before t, or the last one.
+func valueAt(p []point, i int, t float64) float64 {
 	if i == 0 || p[i].t <= t || p[i].t == p[i-1].t {
 		return p[i].v
 	}
@@ -125,7 +125,7 @@ func at(p []point, i int, t float64) float64 {
 }
 
 // gpus takes each GPU from the source that read it most.
-func gpus(all []view) map[string]Stats {
+func gpus(all []account) map[string]Stats {
 	best := map[string]int{}
 	out := map[string]Stats{}
 	for _, v := range all {
@@ -149,7 +149,7 @@ func gpus(all []view) map[string]Stats {
 }
 
 // worstNode is, for each kind of pressure, the node that has most of it.
-func worstNode(nodes []view) Stats {
+func worstNode(nodes []account) Stats {
 	var out Stats
 	for _, v := range nodes {
 		stats := v.stats(func(s Snapshot) Reading { return s.Node })

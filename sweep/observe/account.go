@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// view is what one source told around a span: its good pages in it, the last
+// account is what one source told around a span: its good pages in it, the last
 // one before and the first one after, and what became of those that failed.
-type view struct {
+type account struct {
 	source  string
 	from    time.Time
 	end     float64 // length of the span in seconds
@@ -19,22 +19,22 @@ type view struct {
 	refused bool // at the end of the span nothing listened there any more
 }
 
-// views sorts snapshots by source. Sources that never answered are named.
-func views(snapshots []Snapshot, from, to time.Time) (out []view, unanswered []string) {
+// accounts sorts snapshots by source. Sources that never answered are named.
+func accounts(snapshots []Snapshot, from, to time.Time) (out []account, unanswered []string) {
 	by := map[string][]Snapshot{}
 	for _, s := range snapshots {
 		by[s.Source] = append(by[s.Source], s)
 	}
 	for source, all := range by {
 		slices.SortStableFunc(all, func(a, b Snapshot) int { return a.At.Compare(b.At) })
-		v := view{source: source, from: from, end: to.Sub(from).Seconds()}
+		v := account{source: source, from: from, end: to.Sub(from).Seconds()}
 		v.fill(all, from, to)
 		if !slices.ContainsFunc(all, func(s Snapshot) bool { return s.Err == nil }) {
 			unanswered = append(unanswered, source)
 		}
 		out = append(out, v)
 	}
-	slices.SortFunc(out, func(a, b view) int {
+	slices.SortFunc(out, func(a, b account) int {
 		if a.source < b.source {
 			return -1
 		}
@@ -47,7 +47,7 @@ func views(snapshots []Snapshot, from, to time.Time) (out []view, unanswered []s
 // refusals in a row say that a server is gone; one may be a full backlog.
 const refusals = 2
 
-func (v *view) fill(all []Snapshot, from, to time.Time) {
+func (v *account) fill(all []Snapshot, from, to time.Time) {
 	row := 0
 	for _, s := range all {
 		in := !s.At.Before(from) && !s.At.After(to)
@@ -81,11 +81,11 @@ func (v *view) fill(all []Snapshot, from, to time.Time) {
 	}
 }
 
-func (v view) time(s Snapshot) float64 { return s.At.Sub(v.from).Seconds() }
+func (v account) time(s Snapshot) float64 { return s.At.Sub(v.from).Seconds() }
 
 // points are the readings of one metric. A counter that an earlier page did not
 // have was zero then: series appear with the first thing that they count.
-func (v view) points(m Metric, of func(Snapshot) Reading) []point {
+func (v account) points(m Metric, of func(Snapshot) Reading) []point {
 	var out []point
 	absent, missing := 0.0, false
 	for _, s := range v.pages {
@@ -103,15 +103,15 @@ func (v view) points(m Metric, of func(Snapshot) Reading) []point {
 }
 
 // stat sums up one metric.
-func (v view) stat(m Metric, of func(Snapshot) Reading) (Stat, bool) {
+func (v account) stat(m Metric, of func(Snapshot) Reading) (Stat, bool) {
 	if m.Counter() {
-		return growth(v.points(m, of), v.end)
+		return counterStat(v.points(m, of), v.end)
 	}
-	return level(v.points(m, of), v.end)
+	return gaugeStat(v.points(m, of), v.end)
 }
 
 // stats sums up all metrics that there are.
-func (v view) stats(of func(Snapshot) Reading) Stats {
+func (v account) stats(of func(Snapshot) Reading) Stats {
 	out := Stats{}
 	for _, s := range v.pages {
 		for m := range of(s) {
