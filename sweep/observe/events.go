@@ -86,16 +86,24 @@ func (c Client) depth(startS, lengthS float64) float64 {
 	return sum / (m * lengthS / c.SeriesS)
 }
 
-// globalSilences are stretches of windows without a token. A silence whose
+// globalSilences are stretches of windows without a token, with what the
+// windows beside them lack: a silence seldom begins with a window. One whose
 // windows all caught some of its edges is placed at the lowest one.
 func globalSilences(c Client, silence float64) []Event {
 	var events []Event
-	longest := 0.0
+	longest, typical := 0.0, c.medianWindow()
+	lacks := func(i int) float64 {
+		if i < 0 || i >= len(c.Series) || !(typical > 0) {
+			return 0
+		}
+		return c.SeriesS * max(0, 1-c.Series[i]/typical)
+	}
 	for a, b := range stretches(len(c.Series), func(i int) bool { return c.Series[i] == 0 }) {
-		length := float64(b-a) * c.SeriesS
+		before := lacks(a - 1)
+		length := before + float64(b-a)*c.SeriesS + lacks(b)
 		longest = max(longest, length)
 		if length > silence {
-			events = append(events, Event{Kind: GlobalSilence, StartS: float64(a) * c.SeriesS, LengthS: length})
+			events = append(events, Event{Kind: GlobalSilence, StartS: float64(a)*c.SeriesS - before, LengthS: length})
 		}
 	}
 	if told := c.LongestSilenceMS / 1000; told > silence && len(events) == 0 && longest < told {

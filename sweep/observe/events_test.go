@@ -24,12 +24,13 @@ func TestClientEvents(t *testing.T) {
 		span   Span
 		want   []Event
 	}{
-		"steady":                {client: Client{Series: series(nil), SeriesS: 1}},
-		"nothing known":         {},
-		"all zero":              {client: Client{Series: make([]float64, 30), SeriesS: 1}, want: []Event{{Kind: GlobalSilence, LengthS: 30}}},
-		"noise":                 {client: Client{Series: series(map[int]float64{3: 60, 4: 70, 9: 140}), SeriesS: 1}},
-		"silence":               {client: Client{Series: series(map[int]float64{10: 0, 11: 0, 12: 0, 13: 0}), SeriesS: 1}, want: []Event{silent}},
-		"silence, both edges":   {client: Client{Series: series(map[int]float64{9: 40, 10: 0, 11: 0, 12: 0, 13: 0, 14: 30}), SeriesS: 1}, want: []Event{silent}},
+		"steady":        {client: Client{Series: series(nil), SeriesS: 1}},
+		"nothing known": {},
+		"all zero":      {client: Client{Series: make([]float64, 30), SeriesS: 1}, want: []Event{{Kind: GlobalSilence, LengthS: 30}}},
+		"noise":         {client: Client{Series: series(map[int]float64{3: 60, 4: 70, 9: 140}), SeriesS: 1}},
+		"silence":       {client: Client{Series: series(map[int]float64{10: 0, 11: 0, 12: 0, 13: 0}), SeriesS: 1}, want: []Event{silent}},
+		"silence, both edges": {client: Client{Series: series(map[int]float64{9: 50, 10: 0, 11: 0, 12: 0, 13: 0, 14: 25}), SeriesS: 1},
+			want: []Event{{Kind: GlobalSilence, StartS: 9.5, LengthS: 5.25}}},
 		"two seconds are short": {client: Client{Series: series(map[int]float64{10: 0, 11: 0}), SeriesS: 1}, want: []Event{{Kind: SlowWindows, StartS: 10, LengthS: 2}}},
 		"as long as tokens take": {client: Client{Series: series(map[int]float64{10: 0, 11: 0, 12: 0, 13: 0}), SeriesS: 1, ITLMeanMS: 250},
 			want: []Event{{Kind: SlowWindows, StartS: 10, LengthS: 4}}},

@@ -1,0 +1,240 @@
+package observe_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/perfsweep/perfsweep/knee/kneetest"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/loadgen/enginesim"
+	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
+)
+
+// labelled is a preset of the simulator with what holds it back past its knee.
+type labelled struct {
+	name, spec string
+	want       observe.Bottleneck
+	// workers is how many the deployment is known to have. A worker that is
+	// gone from the start leaves no trace in what the others say, so that
+	// without the number the truth is what holds the rest: their batch cap.
+	workers int
+	// loopback runs it in real time over sockets: nothing saturates a client
+	// for which computing takes no time.
+	loopback bool
+}
+
+func presets() []labelled {
+	return append(inRealTime(), []labelled{
+		{name: "batch-cap", want: observe.BatchCap},
+		{name: "compute", want: observe.Compute},
+		{name: "kv-bound", want: observe.KVCapacity},
+		{name: "frontend-bound", want: observe.FrontendBound},
+		{name: "sick-worker", want: observe.Imbalance, workers: 4},
+		{name: "lost-worker", want: observe.BatchCap},
+		{name: "lost-worker, count known", spec: "lost-worker", want: observe.Imbalance, workers: 4},
+		{name: "stall", want: observe.Stalled},
+		{name: "shedding", want: observe.Shedding},
+	}...)
+}
+
+// deployment is a simulated one under test: how to reach it and what to watch.
+type deployment struct {
+	params enginesim.Params
+	base   string
+	dial   func(context.Context, string, string) (net.Conn, error)
+	client *http.Client
+	pages  []observe.Source
+}
+
+// measure runs one level as a sweep does, watched all the while.
+func (d deployment) measure(t *testing.T, spec loadgen.WorkloadSpec, pre loadgen.Preflight, perGPU int, seconds time.Duration) observe.Level {
+	t.Helper()
+	w, err := loadgen.NewWorkload(spec, pre)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := perGPU * d.params.GPUs
+	residence := time.Duration(float64(spec.OSL*perGPU) / d.params.Throughput(float64(perGPU)) * float64(time.Second))
+	var mu sync.Mutex
+	from := time.Duration(math.MaxInt64)
+	watcher, err := observe.Watch{Sources: d.pages, Model: d.params.Model}.Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := loadgen.Run(context.Background(), loadgen.Config{
+		BaseURL: d.base, Model: d.params.Model, Concurrency: n, Kind: loadgen.Steady, Workload: w, Dial: d.dial,
+		Limits: loadgen.Limits{MinRequests: int64(n), MinDuration: seconds, MaxDuration: 4 * seconds, Ramp: residence},
+		OnRequest: func(q loadgen.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !q.WarmUp && !q.TopUp && q.Sent > 0 {
+				from = min(from, q.Sent)
+			}
+		},
+	})
+	snaps := watcher.Stop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clientOf(r, spec)
+	start := r.Started.Add(from)
+	span := observe.Summarize(snaps, start, start.Add(time.Duration(float64(len(c.Series))*c.SeriesS*float64(time.Second))))
+	span.Events = observe.Events(start, snaps, span, c)
+	return observe.Level{ConcurrencyPerGPU: perGPU, GPUs: d.params.GPUs, Client: c, Span: span}
+}
+
+// clientOf is what the load generator knows of its own run.
+func clientOf(r loadgen.Result, spec loadgen.WorkloadSpec) observe.Client {
+	e := r.Estimate()
+	c := observe.Client{
+		Streams: r.Concurrency, InFlight: r.Health.DeliveredConcurrency, OK: r.Measured[loadgen.OK], Shed: r.Measured[loadgen.Shed],
+		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
+		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
+	}
+	c.Other = r.Measured.Total() - c.OK - c.Shed
+	for _, v := range sweep.Validate(r, spec, 0, 2000) {
+		if v.Gate == "V8" {
+			c.ClientBound, c.ClientWhy = true, v.Observed
+		}
+	}
+	return c
+}
+
+// findings measures a preset up to and past its knee.
+func (l labelled) findings(t *testing.T, seed uint64) (out []observe.Finding) {
+	spec := l.spec
+	if spec == "" {
+		spec = l.name
+	}
+	if !l.loopback {
+		spec += "?chunk=64"
+	}
+	p, err := enginesim.ParseTarget(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Seed = seed
+	if l.loopback {
+		return l.attribute(t, p, 3*time.Second, false)
+	}
+	seconds := levelSeconds * time.Second
+	if p.Stall > 0 {
+		seconds = 60 * time.Second // in which ten windows stand still as often as they are asked to
+	}
+	synctest.Test(t, func(t *testing.T) { out = l.attribute(t, p, seconds, true) })
+	return out
+}
+
+func (l labelled) attribute(t *testing.T, p enginesim.Params, seconds time.Duration, virtual bool) []observe.Finding {
+	t.Helper()
+	knee, ok := p.Knee(0.2)
+	if !ok {
+		t.Fatalf("%s has no knee", l.name)
+	}
+	sim := enginesim.New(p)
+	defer func() { _ = sim.Close() }()
+	d := deployment{params: p, base: "http://sim.invalid", dial: sim.Dial}
+	if !virtual {
+		base, err := sim.Listen("127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.base, d.dial = base, nil
+	}
+	transport := &http.Transport{DialContext: d.dial}
+	defer transport.CloseIdleConnections()
+	d.client = &http.Client{Transport: transport}
+	d.watch(p.GPUs*p.WorkersPerGPU - p.Lost)
+	levels := d.sweep(t, seconds, knee)
+	for i := range levels {
+		levels[i].Workers = l.workers
+	}
+	return observe.Attribute(levels)
+}
+
+func (d *deployment) watch(workers int) {
+	d.pages = append(d.pages, observe.Source{URL: d.base + "/metrics", Client: d.client})
+	for i := range workers {
+		d.pages = append(d.pages, observe.Source{URL: fmt.Sprintf("%s/workers/%d/metrics", d.base, i), Client: d.client})
+	}
+}
+
+// sweep measures levels around a knee.
+func (d deployment) sweep(t *testing.T, seconds time.Duration, knee float64) (levels []observe.Level) {
+	t.Helper()
+	spec, err := loadgen.DefaultSpec(loadgen.Synthetic)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.ISL, spec.OSL = 16, 256 // words cost this test more than virtual time
+	pre, err := loadgen.RunPreflight(context.Background(), loadgen.Config{BaseURL: d.base, Model: d.params.Model, Dial: d.dial}, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range partsOfKnee() {
+		levels = append(levels, d.measure(t, spec, pre, int(math.Round(part*knee)), seconds))
+	}
+	return levels
+}
+
+// score is what became of one preset over the seeds.
+type score struct{ right, wrong, unknown int }
+
+// judge: the level past the knee must be named for what it is; no level may be
+// named for anything else. Below the knee nothing need saturate.
+func (s *score) judge(l labelled, findings []observe.Finding) (faults []string) {
+	last := findings[len(findings)-1]
+	wrong := false
+	for _, f := range findings {
+		if f.Bottleneck != l.want && f.Bottleneck != observe.Unknown && f.Bottleneck != observe.Headroom {
+			wrong = true
+		}
+	}
+	switch {
+	case wrong || last.Bottleneck == observe.Headroom:
+		s.wrong++
+	case last.Bottleneck == l.want:
+		s.right++
+		return nil
+	default:
+		s.unknown++
+	}
+	for _, f := range findings {
+		faults = append(faults, fmt.Sprintf("%d per GPU: %s; %s; against: %s", f.ConcurrencyPerGPU, f.Bottleneck,
+			strings.Join(f.Evidence, "; "), strings.Join(f.Against, "; ")))
+	}
+	return faults
+}
+
+// TestAcceptAttribution is the labelled presets on their seeds.
+func TestAcceptAttribution(t *testing.T) {
+	a := kneetest.Begin(t, fullAcceptance, nil)
+	var right, wrong []kneetest.Share
+	for _, l := range presets() {
+		var s score
+		n := 0
+		for _, base := range a.Seeds {
+			for k := range seedsOfEach {
+				n++
+				if faults := s.judge(l, l.findings(t, base*100+uint64(k))); faults != nil {
+					t.Logf("%s, seed %d:\n%s", l.name, base*100+uint64(k), strings.Join(faults, "\n"))
+				}
+			}
+		}
+		t.Logf("%-26s %-16s right %d, unknown %d, wrong %d of %d", l.name, l.want, s.right, s.unknown, s.wrong, n)
+		right = append(right, kneetest.Share{Of: s.right, All: n})
+		wrong = append(wrong, kneetest.Share{Of: s.wrong, All: n})
+	}
+	// The second figure of a claim is its worst preset.
+	a.Judge(t, kneetest.Shares("O1", "bottleneck named right, by preset", kneetest.AtLeast, 0.95, right))
+	a.Judge(t, kneetest.Shares("O2", "bottleneck named wrong, by preset", kneetest.AtMost, 0, wrong))
+}
