@@ -85,7 +85,7 @@ SEEDS    ?= 1 2 3 4 5
 .PHONY: accept
 accept: ## the statistical acceptance as a table, on SEEDS (about 20 minutes)
 	@echo "seeds: $(SEEDS)"
-	PERFSWEEP_ACCEPT_SEEDS="$(SEEDS)" $(GO) test $(GOTESTFLAGS) -json -count=1 -p 1 -tags accept -run Accept -timeout 90m ./knee ./sweep ./calibrate | $(GO) run ./test/acceptance
+	PERFSWEEP_ACCEPT_SEEDS="$(SEEDS)" $(GO) test $(GOTESTFLAGS) -json -count=1 -p 1 -tags accept -run Accept -timeout 90m ./knee ./sweep ./sweep/observe ./calibrate | $(GO) run ./test/acceptance
 
 .PHONY: verify
 verify: ## timing against the real Dynamo frontend's own histograms, and 4,096 streams (needs PERFSWEEP_SHARED or ../shared)
