@@ -51,11 +51,12 @@ func TestMissing(t *testing.T) {
 	const one = `{"instances":[{"endpoint":"generate","instance_id":18446744073709551615}]}`
 	for name, c := range map[string]struct{ metrics, health, says string }{
 		"no metrics page":   {"", one, "404"},
-		"no gauge":          {"up 1\n", one, "no batch cap"},
+		"no gauge":          {"vllm:num_requests_running 1\n", one, "no batch cap"},
+		"no known server":   {"up 1\n", one, "no metric of a known server"},
 		"another model":     {strings.ReplaceAll(gauge, `"m"`, `"other"`) + "16\n", one, "no batch cap"},
-		"zero":              {gauge + "0\n", one, `is "0"`},
-		"not whole":         {gauge + "1.5\n", one, `is "1.5"`},
-		"not a number":      {gauge + "NaN\n", one, `is "NaN"`},
+		"zero":              {gauge + "0\n", one, "no batch cap"},
+		"not whole":         {gauge + "1.5\n", one, "no batch cap"},
+		"not a number":      {gauge + "NaN\n", one, "no batch cap"},
 		"no health page":    {gauge + "16\n", "", "404"},
 		"health is no JSON": {gauge + "16\n", "ok", "no list of instances"},
 		"no workers":        {gauge + "16\n", `{"instances":[]}`, "no list of instances"},

@@ -146,29 +146,20 @@ func (t *track) watch(ctx context.Context, every, first time.Duration) {
 	}
 }
 
-// read makes one snapshot. Its time is that of the answer's head: servers put a
-// page together right before they send it.
+// read makes one snapshot.
 func (t *track) read(ctx context.Context) Snapshot {
 	begun := time.Now()
-	at := begun
 	var s Snapshot
 	var err error
 	if t.client == nil {
 		s.Node, err = pressureOf(t.address)
 	} else {
-		err = page(ctx, t.client, t.address, func(r io.Reader) (err error) {
-			at = time.Now()
-			t.buf.Reset()
-			if n, err := t.buf.ReadFrom(r); err != nil {
-				return err
-			} else if n >= maxPage {
-				return fmt.Errorf("the page is longer than %d MiB", maxPage>>20)
-			}
-			s, err = Translate(t.buf.Bytes(), t.name, t.model)
-			return err
-		})
+		s, err = readMetrics(ctx, t.client, t.address, t.name, t.model, &t.buf)
 	}
-	s.Source, s.At, s.Took, s.Err = t.name, at, time.Since(begun), err
+	s.Source, s.Took, s.Err = t.name, time.Since(begun), err
+	if s.At.IsZero() {
+		s.At = time.Now()
+	}
 	return s
 }
 
