@@ -28,9 +28,12 @@ func knownLines(page []byte) ([]byte, error) {
 	for len(page) > 0 {
 		var line []byte
 		line, page, _ = bytes.Cut(page, []byte{'\n'})
-		end := bytes.IndexAny(line, "{ \t")
-		if end <= 0 || line[0] == '#' || len(line) > maxLine {
+		if len(line) == 0 || line[0] == '#' || len(line) > maxLine {
 			continue
+		}
+		end := 0
+		for end < len(line) && line[end] != '{' && line[end] > ' ' {
+			end++
 		}
 		if _, known := words[string(line[:end])]; !known {
 			continue

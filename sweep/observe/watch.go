@@ -63,7 +63,7 @@ func (w Watch) Start(ctx context.Context) (*Watcher, error) {
 		every = time.Second
 	}
 	out := &Watcher{plain: &http.Transport{
-		DisableCompression: true, MaxResponseHeaderBytes: 1 << 16, IdleConnTimeout: time.Minute,
+		DisableCompression: true, ReadBufferSize: 64 << 10, MaxResponseHeaderBytes: 1 << 16, IdleConnTimeout: time.Minute,
 	}}
 	taken := map[string]string{}
 	for i, s := range w.Sources {
