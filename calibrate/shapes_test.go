@@ -2,7 +2,9 @@ package calibrate
 
 import (
 	"fmt"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/recipes"
@@ -37,16 +39,7 @@ func TestPortableFloorOverNodeShapes(t *testing.T) {
 		if len(rates) != len(c.rows) {
 			t.Fatalf("%s: %d runs of rows %v", name, len(rates), c.rows)
 		}
-		// The limit over deployments needs as many runs as a floor that is written.
-		median := sweep.Median(rates)
-		floor := floorSig(portableShare*median, 3)
-		if len(rates) >= minRunsToWrite {
-			l, err := FloorLimits([][]float64{rates})
-			if err != nil {
-				t.Fatal(err)
-			}
-			floor = l.Portable
-		}
+		median, floor := sweep.Median(rates), RecordFloor(rates)
 		if floor != c.floor {
 			t.Errorf("%s: the portable floor is %v, want %v", name, floor, c.floor)
 		}
@@ -62,4 +55,65 @@ func TestPortableFloorOverNodeShapes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The same for every shipped overlay, over all healthy runs at its load: nodes of
+// every size pass, and at 70 % of that speed none does. Its own floor is 0.80 of
+// the lowest run, rounded to 2 digits, which lets that loss pass for three.
+func TestPortableRuleOverShippedOverlays(t *testing.T) {
+	runs, err := recipes.PublicRuns()
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlays, err := recipes.Shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	misses := map[string]bool{"gb300-eks": true, "h100-aks": true, "h100-gke": true}
+	gates := 0
+	for _, o := range overlays {
+		r, err := recipes.ReplayOverlay(o, runs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ApplyRule(RecordFloor(r.HealthyPerGPU()))
+		if !r.Enabled {
+			if r.Rule != nil {
+				t.Errorf("%s has no gate, and yet %+v", r.Overlay, r.Rule)
+			}
+			continue
+		}
+		gates++
+		if f := r.Rule.Floor; f.Healthy != r.Floor.Healthy || f.HealthyPassed != f.Healthy || f.Bad != r.Floor.Bad || f.BadCaught < r.Floor.BadCaught || f.LossSeen > 0.3 {
+			t.Errorf("%s: by the rule %+v, by its own floor %+v", r.Overlay, f, r.Floor)
+		}
+		if misses[r.Accelerator+"-"+r.Service] {
+			src, err := os.ReadFile("../recipes/overlays/" + r.Overlay + ".yaml")
+			says := fmt.Sprintf("makes %s of the healthy public runs, which acts as %s and fails it", grouped(r.Rule.FloorPerGPU), grouped(r.Rule.Effective))
+			if err != nil || !strings.Contains(strings.ReplaceAll(string(src), "\n      #", ""), says) {
+				t.Errorf("%s does not say %q, %v", r.Overlay, says, err)
+			}
+		}
+		for i, s := range r.Rule.Shapes {
+			if s.Healthy != recipes.Passes || s.Slow != recipes.Fails {
+				t.Errorf("%s, %d GPUs, floor %v: %+v", r.Overlay, s.GPUs, r.Rule.FloorPerGPU, s)
+			}
+			own := r.Shapes[i]
+			if passes := own.Slow == recipes.Passes; own.Healthy != recipes.Passes || passes != misses[r.Accelerator+"-"+r.Service] {
+				t.Errorf("%s: its own floor says %+v", r.Overlay, own)
+			}
+		}
+	}
+	if gates != 6 {
+		t.Errorf("%d gates are shipped", gates)
+	}
+	if RecordFloor(nil) != 0 || RecordFloor([]float64{20000}) != 17000 {
+		t.Error("the floor of no run, or of one")
+	}
+}
+
+// grouped writes thousands as the comments of overlays do.
+func grouped(v float64) string {
+	s := fmt.Sprintf("%.0f", v)
+	return s[:len(s)-3] + "," + s[len(s)-3:]
 }

@@ -87,6 +87,10 @@ type Replay struct {
 	OldFloor    Tally    `json:"by_old_floor_alone"`
 	NotJudged   int      `json:"not_judged"`
 	Shapes      []Shape  `json:"shapes"`
+	// Rule is what a rule makes of the healthy runs, where one was applied.
+	Rule *RuleReplay `json:"portable_rule,omitempty"`
+
+	healthy []float64
 }
 
 // ReplayOverlay holds the gate of an overlay against known runs. Runs of another
@@ -163,7 +167,6 @@ func judge(g Gate, k KnownRun) (Outcome, string) {
 
 // count fills the tallies and the shapes.
 func (r *Replay) count(g Gate) {
-	var healthy []float64 // tok/s per GPU
 	gpus := 0
 	for _, j := range r.Runs {
 		r.Gate.add(j, j.Gate)
@@ -174,25 +177,21 @@ func (r *Replay) count(g Gate) {
 			r.NotJudged++
 		}
 		if j.Floor != NoVerdict && !j.Bad && !j.OtherLoad {
-			healthy, gpus = append(healthy, j.TokPerSec/float64(j.GPUs)), max(gpus, j.GPUs)
+			r.healthy, gpus = append(r.healthy, j.TokPerSec/float64(j.GPUs)), max(gpus, j.GPUs)
 		}
 	}
-	if len(healthy) == 0 {
+	if len(r.healthy) == 0 {
 		return
 	}
-	slices.Sort(healthy)
-	median := (healthy[(len(healthy)-1)/2] + healthy[len(healthy)/2]) / 2
+	slices.Sort(r.healthy)
+	median := medianOf(r.healthy)
 	g.CeilingTTFTP99MS = 0
 	old := Gate{Floor: UpstreamGate().Floor}
 	r.Floor.LossSeen = lossSeen(g, median, gpus)
 	r.OldFloor.LossSeen = lossSeen(old, median, gpus)
 	r.Gate.LossSeen, r.OldGate.LossSeen = r.Floor.LossSeen, r.OldFloor.LossSeen
-	for _, n := range []int{1, 2, 4, 8} {
-		at := func(g Gate, share float64) Outcome {
-			o, _ := judge(g, KnownRun{TokPerSec: share * median * float64(n), GPUs: n})
-			return o
-		}
-		r.Shapes = append(r.Shapes, Shape{n, at(g, 1), at(g, 0.7), at(old, 1), at(old, 0.7)})
+	for _, n := range nodeSizes() {
+		r.Shapes = append(r.Shapes, Shape{n, atShare(g, n, median, 1), atShare(g, n, median, slowShare), atShare(old, n, median, 1), atShare(old, n, median, slowShare)})
 	}
 }
 

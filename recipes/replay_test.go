@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,18 @@ func TestReplayOfThePublicRecord(t *testing.T) {
 			if s.GPUs <= 2 && s.OldHealthy != Fails {
 				t.Errorf("%s: the old floor on %d GPUs: %s; #1254 says that it fails", key, s.GPUs, s.OldHealthy)
 			}
+		}
+	}
+}
+
+// What a shipped floor does not see of a slow node, its comment says.
+func TestShippedOverlaysNameTheirBlindSpot(t *testing.T) {
+	files := shipped(t)
+	for key, r := range publicReplays(t) {
+		passes := slices.ContainsFunc(r.Shapes, func(s Shape) bool { return s.Slow == Passes })
+		says := strings.Contains(strings.ReplaceAll(files[key], "\n      #", ""), "Blind spot: a node at 70 % of this speed passes")
+		if passes != says {
+			t.Errorf("%s: a node at 70 %% passes: %v; the comment says so: %v", key, passes, says)
 		}
 	}
 }

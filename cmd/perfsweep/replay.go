@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/recipes"
 )
@@ -47,6 +48,9 @@ func (a *app) runReplay(c *cobra.Command, f *checkFlags) error {
 		one, err := recipes.ReplayOverlay(o, runs)
 		if err != nil {
 			return err
+		}
+		if floor := calibrate.RecordFloor(one.HealthyPerGPU()); floor > 0 {
+			one.ApplyRule(floor)
 		}
 		r.Gates = append(r.Gates, one)
 	}

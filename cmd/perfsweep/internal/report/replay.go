@@ -100,7 +100,18 @@ func (p *printer) replay(g recipes.Replay) {
 		})
 	}
 	p.table(rows)
-	for _, s := range g.Shapes {
+	rule := g.Rule
+	if rule != nil {
+		p.line("  the portable rule of calibrate makes of the healthy runs: %s tok/s per GPU, acts as %s; healthy %s, bad %s, loss seen %s",
+			number(rule.FloorPerGPU), number(rule.Effective), healthyOf(rule.Floor), badOf(rule.Floor), loss(rule.Floor))
+	}
+	for i, s := range g.Shapes {
+		if rule != nil {
+			r := rule.Shapes[i]
+			p.line("  node of %d, as healthy per GPU: %s (portable rule: %s; old floor: %s); at 70 %% of that speed: %s (portable rule: %s; old floor: %s)",
+				s.GPUs, s.Healthy, r.Healthy, s.OldHealthy, s.Slow, r.Slow, s.OldSlow)
+			continue
+		}
 		p.line("  node of %d, as healthy per GPU: %s (old floor: %s); at 70 %% of that speed: %s (old floor: %s)", s.GPUs, s.Healthy, s.OldHealthy, s.Slow, s.OldSlow)
 	}
 }
