@@ -35,7 +35,7 @@ func allRunGates() []runGate {
 		{id: "V5", name: "throughput does not drift", threshold: "no trend of |t| 5 or more that moves it by more than 3 %", steady: true, remedy: "warm up longer, and look for a cause that grows"},
 		{id: "V6", name: "the server does not stand still", threshold: "no window below half of the median, no long silence", remedy: "look for preemption, a stuck worker or a noisy neighbour"},
 		{id: "V7", name: "workers share the load", threshold: "completed max/median at most 1.25, in flight at most 2",
-			blind: "shares of the workers are not in the journal", remedy: "compare the workers' own metrics while a run lasts"},
+			shown: func(r sweep.Run) bool { return r.Servers != nil && len(r.Servers.Shares) > 0 }, blind: "shares of the workers are not in the journal: the servers' metrics were not watched, or do not tell", remedy: "compare the workers' own metrics while a run lasts"},
 		{id: "V8", name: "this tool is not the bottleneck", threshold: "CPU at most 70 %, lag p99 within 1 ms or 1 % of the TTFT limit", remedy: "use a larger or less busy machine"},
 	}
 }

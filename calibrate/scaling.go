@@ -21,6 +21,9 @@ type Validity struct {
 	Ratio     float64 `json:"throughput_ratio,omitempty"`
 	RatioLow  float64 `json:"throughput_ratio_low,omitempty"`
 	RatioHigh float64 `json:"throughput_ratio_high,omitempty"`
+	// FrontendBound says that frontends ended the curve: MaxGPUs is then the
+	// number of GPUs that one of them served.
+	FrontendBound bool `json:"frontend_bound,omitempty"`
 	// Notes say what became of the journals that were offered.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -81,6 +84,11 @@ func (e *evidence) validity() Validity {
 	}
 	if out.Scaling == linear {
 		out.MinGPUs = 1
+	}
+	if e.policy.FrontendBound {
+		out.FrontendBound = true
+		out.MaxGPUs = max(1, g/max(1, e.policy.Frontends))
+		out.MinGPUs = min(out.MinGPUs, out.MaxGPUs)
 	}
 	return out
 }
@@ -149,6 +157,9 @@ func (j *judgement) validityLine() string {
 		s = fmt.Sprintf("Valid for %d GPU(s) only: throughput per GPU is x%.3f of that on fewer (90 %% interval %.3f to %.3f), so it does not scale linearly.", v.MaxGPUs, v.Ratio, v.RatioLow, v.RatioHigh)
 	default:
 		s = fmt.Sprintf("Valid for %d GPU(s) only: that throughput scales with GPUs is not tested.", v.MaxGPUs)
+	}
+	if v.FrontendBound {
+		s += fmt.Sprintf(" The frontend, not the engines, ends this curve: the floor holds only up to %d GPU(s) a frontend.", v.MaxGPUs)
 	}
 	return s + " " + j.shapeNote()
 }

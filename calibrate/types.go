@@ -50,6 +50,10 @@ type Policy struct {
 	// AcceptDeploymentDiff takes what differs from the evaluator's template.
 	Deployment           *recipes.Deployment
 	AcceptDeploymentDiff bool
+	// FrontendBound says that the frontends, not the engines, end the curve, and
+	// Frontends how many served it; 0 counts as one.
+	FrontendBound bool
+	Frontends     int
 }
 
 // Outcome says what a calibration came to.

@@ -102,6 +102,8 @@ type Result struct {
 	// and V6. The measured part of a gate run has its burst and its drain in it.
 	Series        []float64 `json:"series,omitempty"`
 	SeriesSeconds float64   `json:"series_s,omitempty"`
+	// SeriesStartS is where the measured part begins, from Started on.
+	SeriesStartS float64 `json:"series_start_s,omitempty"`
 	// LongestSilenceMS is the longest time in the measured part during which
 	// no token arrived on any stream; the load is closed, so requests were in
 	// flight. Silences below 10 ms may be missed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -22,6 +23,9 @@ type Campaign struct {
 	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
 	// Workers, when set, counts the ready workers around every run (V1).
 	Workers *WorkerWatch
+	// Hear, when set, begins to listen to the servers right before a run; what it
+	// returns ends that, and is called once the run is over, however it ended.
+	Hear func(ctx context.Context) func(loadgen.Result) *Servers
 	// Notify, when set, hears of every step before and after it is run.
 	Notify func(Event)
 	// elsewhere is run time that counts against MaxWall and is not in Curve.
@@ -92,14 +96,7 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	}
 	within, cancel := c.withinWall(ctx)
 	defer cancel()
-	var counted *Workers
-	if c.Workers != nil {
-		counted = &Workers{Expected: c.Workers.Expected, From: c.Workers.From, Before: c.Workers.roll(ctx)}
-	}
-	r, err := c.Measure(within, s, c.firstRequest())
-	if err == nil && counted != nil {
-		counted.After = c.Workers.roll(ctx)
-	}
+	r, counted, servers, err := c.watched(ctx, within, s)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -114,8 +111,8 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	r.Warnings = append(r.Warnings, NotJudged(r, spec, usual)...)
 	run := Run{
 		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
-		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target, Workers: counted,
-		Violations: append(checkWorkers(counted), Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS)...),
+		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target, Workers: counted, Servers: servers,
+		Violations: slices.Concat(checkWorkers(counted), checkServers(servers), Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS)),
 	}
 	if c.Journal != nil {
 		if err := c.Journal.Append(run); err != nil {
@@ -127,6 +124,24 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 		c.Notify(Event{Step: s, Run: &run, Done: len(c.Curve.Runs)})
 	}
 	return nil
+}
+
+// watched makes one run within its time, hears the servers meanwhile, and counts
+// the workers before and after it.
+func (c *Campaign) watched(ctx, within context.Context, s Step) (r loadgen.Result, counted *Workers, servers *Servers, err error) {
+	if c.Workers != nil {
+		counted = &Workers{Expected: c.Workers.Expected, From: c.Workers.From, Before: c.Workers.roll(ctx)}
+	}
+	heard := func(loadgen.Result) *Servers { return nil }
+	if c.Hear != nil {
+		heard = c.Hear(within)
+	}
+	r, err = c.Measure(within, s, c.firstRequest())
+	servers = heard(r)
+	if err == nil && counted != nil {
+		counted.After = c.Workers.roll(ctx)
+	}
+	return r, counted, servers, err
 }
 
 // firstRequest continues the request numbers of the recorded runs, so that a

@@ -89,8 +89,10 @@ type Run struct {
 	// Target is where that deployment is found, if not where the campaign began.
 	Target  string    `json:"target,omitempty"`
 	Started time.Time `json:"started"`
-	// Workers were counted around the run, nil where the server lists none.
+	// Workers were counted around the run, nil where the server lists none;
+	// Servers were heard during it, nil where nothing was.
 	Workers    *Workers       `json:"workers,omitempty"`
+	Servers    *Servers       `json:"servers,omitempty"`
 	Result     loadgen.Result `json:"result"`
 	Violations []Violation    `json:"violations,omitempty"`
 }

@@ -185,6 +185,8 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if policy.Journal, err = sourceOf(cam.flags.journal); err != nil {
 		return err
 	}
+	findings := attribute(curve.Runs, curve.Fingerprint.GPUs)
+	policy.FrontendBound, policy.Frontends = frontendBound(findings, curve)
 	p := calibrate.Propose(curve, ov.gate, policy)
 	if p.Err != nil {
 		return badInputf("%s: %w", f.overlay, p.Err)
@@ -196,7 +198,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
 	return a.finishCalibrate(f, ov, policy, report.Calibration{
-		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain,
+		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	})
 }

@@ -25,6 +25,7 @@ type measureFlags struct {
 	sloTTFTMS float64
 	// deployment names what is measured.
 	deployment string
+	metrics    []string
 	net        netFlags
 }
 
@@ -36,6 +37,7 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&m.journal, "journal", "", "file that is read and appended to, one fsynced line a run")
 	f.BoolVar(&m.resume, "resume", false, "continue the campaign in --journal; nothing is measured twice")
 	f.StringVar(&m.deployment, "deployment", "", "name of the deployment that is measured; two windows count as two deployments only if both are named")
+	f.StringArrayVar(&m.metrics, "metrics", nil, "metrics page to watch while a level runs, such as http://worker-0:9090/metrics; repeatable; off watches nothing (default: the target's own /metrics)")
 	f.StringVar(&m.effort, "effort", "standard", "quick, standard or full; quick is for demos and first looks")
 	m.workloadFlags.bind(f)
 	f.StringArrayVar(&m.labels, "label", nil, "key=value for the fingerprint, such as image=sha256:…, workers=8, gpu_product=GB300 or routing_mode=dynamo-router; repeatable")

@@ -76,6 +76,8 @@ With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
 is met, with an interval, and what was served within it (goodput). The exit code
 stays the knee's.
 
+` + metricsHelp + `
+
 ` + abHelp,
 		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl\n" +
 			"  perfsweep sweep --target http://old:8000 --ab http://new:8000 --gpus 4 --journal bump.jsonl --label image=1.0 --ab-label image=1.1",
@@ -107,6 +109,7 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 		Runs: curve.Points(), Fit: curve.Fit(), Point: d.Point, Fingerprint: &curve.Fingerprint,
 		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
+		Findings:  attribute(curve.Runs, curve.Fingerprint.GPUs),
 	}); err != nil {
 		return err
 	}

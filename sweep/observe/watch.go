@@ -55,13 +55,9 @@ type track struct {
 	stride, seen  int // every stride-th is kept
 }
 
-// Start begins to watch until Stop is called or the context ends. Sources that
-// are named twice are read once.
-func (w Watch) Start(ctx context.Context) (*Watcher, error) {
-	every := w.Every
-	if every <= 0 {
-		every = time.Second
-	}
+// tracks makes the way to each source. Sources that are named twice are read
+// once.
+func (w Watch) tracks() (*Watcher, error) {
 	out := &Watcher{plain: &http.Transport{
 		DisableCompression: true, ReadBufferSize: 64 << 10, MaxResponseHeaderBytes: 1 << 16, IdleConnTimeout: time.Minute,
 	}}
@@ -79,6 +75,35 @@ func (w Watch) Start(ctx context.Context) (*Watcher, error) {
 		}
 		taken[t.name] = s.URL
 		out.tracks = append(out.tracks, t)
+	}
+	return out, nil
+}
+
+// Read reads every source once, all at the same time: what they say before any
+// load, and whether they answer at all. The error is that of an address.
+func (w Watch) Read(ctx context.Context) ([]Snapshot, error) {
+	r, err := w.tracks()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Snapshot, len(r.tracks))
+	for i, t := range r.tracks {
+		r.done.Go(func() { out[i] = t.read(ctx) })
+	}
+	r.done.Wait()
+	r.plain.CloseIdleConnections()
+	return out, nil
+}
+
+// Start begins to watch until Stop is called or the context ends.
+func (w Watch) Start(ctx context.Context) (*Watcher, error) {
+	every := w.Every
+	if every <= 0 {
+		every = time.Second
+	}
+	out, err := w.tracks()
+	if err != nil {
+		return nil, err
 	}
 	ctx, out.cancel = context.WithCancel(ctx)
 	for i, t := range out.tracks {

@@ -1,4 +1,4 @@
-//go:build dynamo || verify
+//go:build dynamo
 
 package dynamo
 
@@ -12,10 +12,6 @@ import (
 	"testing"
 	"time"
 )
-
-// exitInconclusive is the exit status of what gives no verdict, and of a
-// PROVISIONAL calibration.
-const exitInconclusive = 9
 
 // build builds the binary that users run.
 func build(t *testing.T) string {

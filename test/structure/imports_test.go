@@ -35,7 +35,7 @@ var mayImport = map[string][]string{
 	"sweep/observe":                 nil,
 	"sweep/compare":                 {"sweep", "knee"},
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
-	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "calibrate", "cmd/perfsweep/internal/selftest"},
+	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest"},
 	"cmd/perfsweep":                 everything,
 	"test/acceptance":               {"knee/kneetest"},
 	"test/cicount":                  nil,

@@ -18,8 +18,6 @@ import (
 type Engine struct {
 	Base  string // URL without /v1
 	Model string
-	// Workers are the processes behind a frontend, where there is one.
-	Workers []int
 }
 
 // Scrape reads the named metrics of the engine, each summed over its label

@@ -8,6 +8,7 @@ import (
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
 )
 
 // Calibration is a proposal with the edit that it makes.
@@ -21,6 +22,8 @@ type Calibration struct {
 	Upstream []recipes.Need
 	// Objective is nil where none was given.
 	Objective *Objective
+	// Findings are those of Curve.
+	Findings []observe.Finding
 	// Explain adds how the decision came about.
 	Explain bool
 }
@@ -45,6 +48,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		p.line("%s", r.Point.Sentence())
 	}
 	p.objective(c.Objective, r.Point)
+	p.bottlenecks(c.Findings, r.Fit.Knee)
 	p.invalid(c.Curve.Runs)
 	if !c.Explain {
 		p.gates(r.Gates)

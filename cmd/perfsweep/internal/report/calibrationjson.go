@@ -8,6 +8,7 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
 )
 
 type calibrationDoc struct {
@@ -24,6 +25,7 @@ type calibrationDoc struct {
 	Point             sweep.OperatingPoint    `json:"operating_point"`
 	SLO               *sweep.SLO              `json:"slo,omitempty"`
 	Goodput           []sweep.GoodputLevel    `json:"goodput,omitempty"`
+	Bottlenecks       []observe.Finding       `json:"bottlenecks,omitempty"`
 	TokPerSecPerGPU   float64                 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS         float64                 `json:"ttft_p99_ms,omitempty"`
 	Floor             float64                 `json:"floor,omitempty"`
@@ -68,6 +70,7 @@ type runDoc struct {
 	WholeTTFTP99MS    float64           `json:"whole_run_ttft_p99_ms,omitempty"`
 	Violations        []sweep.Violation `json:"violations,omitempty"`
 	Workers           *sweep.Workers    `json:"workers,omitempty"`
+	Servers           *sweep.Servers    `json:"servers,omitempty"`
 	Health            loadgen.Health    `json:"health"`
 }
 
@@ -78,7 +81,7 @@ func runDocs(runs []sweep.Run) []runDoc {
 			Seq: r.Seq, ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, Kind: string(r.Step.Kind), Purpose: r.Step.Purpose,
 			Window: max(r.Window, 1), Deployment: r.Deployment,
 			Valid: r.Valid(), WindowTokPerSec: r.Result.Window.OutputTokPerSec, WholeTokPerSec: r.Result.WholeRun.OutputTokPerSec,
-			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations, Workers: r.Workers,
+			WindowTTFTP99MS: r.Result.Window.TTFTP99MS, WholeTTFTP99MS: r.Result.WholeRun.TTFTP99MS, Violations: r.Violations, Workers: r.Workers, Servers: r.Servers,
 			Health: r.Result.Health,
 		})
 	}
@@ -104,6 +107,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 	if c.changed() {
 		d.Upstream = c.Upstream
 	}
+	d.Bottlenecks = c.Findings
 	if c.Objective != nil {
 		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
 )
 
 // Curve is a fitted curve with where it came from; Fingerprint and Preflight
@@ -23,6 +24,9 @@ type Curve struct {
 	Reason      string
 	// Objective is nil where none was given.
 	Objective *Objective
+	// Findings say of each level what holds it back; none where the servers were
+	// not heard.
+	Findings []observe.Finding
 	// Explain adds why the fit came to its answer.
 	Explain bool
 }
@@ -44,6 +48,7 @@ func CurveText(w io.Writer, c Curve) error {
 	p.curve(c.Fit, c.Point)
 	p.fit(c.Fit)
 	p.objective(c.Objective, c.Point)
+	p.bottlenecks(c.Findings, c.Fit.Knee)
 	p.invalid(c.All)
 	p.generator(c.All)
 	for _, s := range c.Fit.Warnings {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
 )
 
 // schemaVersion is that of every JSON document on stdout.
@@ -40,6 +41,7 @@ type curveDoc struct {
 	Invalid        []invalidDoc          `json:"invalid_runs,omitempty"`
 	Generator      []generatorDoc        `json:"generator,omitempty"`
 	Fingerprint    *sweep.Fingerprint    `json:"fingerprint,omitempty"`
+	Bottlenecks    []observe.Finding     `json:"bottlenecks,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
 	Explain        *knee.Reasoning       `json:"explain,omitempty"`
 	Warnings       []string              `json:"warnings"`
@@ -73,7 +75,7 @@ func CurveJSON(w io.Writer, c Curve) error {
 	if c.Objective != nil {
 		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
 	}
-	d.Invalid = invalidRuns(c.All)
+	d.Bottlenecks, d.Invalid = c.Findings, invalidRuns(c.All)
 	d.Generator = generatorDocs(c.All)
 	return encode(w, d)
 }

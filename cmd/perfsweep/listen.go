@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/observe"
+)
+
+const metricsHelp = `Servers are watched while a level runs, once a second: the frontend's own
+/metrics, or the pages named with --metrics (the frontend's, every worker's, a
+DCGM exporter's, file:///proc/pressure for this machine's own). What they say is
+kept in the journal and tells what holds a level back.`
+
+// metricsOff is the value of --metrics that watches nothing.
+const metricsOff = "off"
+
+// ears are how a campaign hears its servers: what is watched, and what the
+// servers say of themselves before any load.
+type ears struct {
+	watch observe.Watch // no sources: nothing is heard
+	facts map[string]string
+}
+
+// listen finds out what can be heard. A page that the user names must answer;
+// the target's own is taken if it tells anything.
+func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, model string) (ears, error) {
+	named := c.flags.metrics
+	if slices.Equal(named, []string{metricsOff}) {
+		return ears{}, nil
+	}
+	own, err := loadgen.NewHTTPClient(cfg)
+	if err != nil {
+		return ears{}, err
+	}
+	w := observe.Watch{Model: model}
+	for _, u := range named {
+		w.Sources = append(w.Sources, observe.Source{URL: u, Client: clientFor(u, t.baseURL, own)})
+	}
+	if len(named) == 0 {
+		w.Sources = []observe.Source{{URL: t.baseURL + "/metrics", Client: own}}
+	}
+	first, err := w.Read(ctx)
+	if err != nil {
+		return ears{}, badInputf("--metrics: %w", err)
+	}
+	e := ears{watch: w}
+	told := false
+	for _, s := range first {
+		switch {
+		case s.Err != nil && len(named) > 0:
+			return ears{}, fmt.Errorf("--metrics %s: %w; give the address of a metrics page, or --metrics off", s.Source, s.Err)
+		case s.Err != nil:
+			c.say("note: what holds a level back is told from this side only: %v", s.Err)
+			return ears{}, nil
+		}
+		told = told || s.Frontend != nil || s.Engines != nil || s.GPUs != nil || s.Node != nil
+		e.facts = observe.MergeFacts(e.facts, s.Facts)
+	}
+	if !told {
+		if len(named) > 0 {
+			return ears{}, fmt.Errorf("--metrics: none of the pages tells anything of Dynamo, vLLM, SGLang, TRT-LLM, llama.cpp, DCGM or a node's pressure; give the address of one that does, or --metrics off")
+		}
+		c.say("note: what holds a level back is told from this side only: the target's /metrics tells nothing that is known here")
+		return ears{}, nil
+	}
+	return e, nil
+}
+
+// clientFor sends the target's keys to the target only.
+func clientFor(page, baseURL string, own *http.Client) *http.Client {
+	a, errA := url.Parse(page)
+	b, errB := url.Parse(baseURL)
+	if errA == nil && errB == nil && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) {
+		return own
+	}
+	return nil
+}
+
+// addFacts fills in what the user did not state. A journal is continued with
+// the labels that it has: one that knew less stays one that did.
+func addFacts(f *sweep.Fingerprint, facts map[string]string, old *sweep.Curve) {
+	for _, k := range slices.Sorted(maps.Keys(facts)) {
+		_, stated := f.Labels[k]
+		if old != nil {
+			if _, had := old.Fingerprint.Labels[k]; !had {
+				continue
+			}
+		}
+		if stated || k == observe.FactRouterMode && f.RoutingMode != "" {
+			continue
+		}
+		f.Labels = maps.Clone(f.Labels)
+		if f.Labels == nil {
+			f.Labels = map[string]string{}
+		}
+		f.Labels[k] = facts[k]
+	}
+}
+
+// hear begins to watch; the function that it returns ends that and sums up what
+// was heard in the measured part of the run.
+func (e ears) hear(ctx context.Context) func(loadgen.Result) *sweep.Servers {
+	deaf := func(loadgen.Result) *sweep.Servers { return nil }
+	if len(e.watch.Sources) == 0 {
+		return deaf
+	}
+	w, err := e.watch.Start(ctx)
+	if err != nil {
+		return deaf // never: Read takes the same addresses and has not failed
+	}
+	return func(r loadgen.Result) *sweep.Servers { return heard(w.Stop(), r) }
+}
+
+// heard puts what was read into the journal's form.
+func heard(read []observe.Snapshot, r loadgen.Result) *sweep.Servers {
+	from := r.Started.Add(time.Duration(r.SeriesStartS * float64(time.Second)))
+	to := from.Add(time.Duration(float64(len(r.Series)) * r.SeriesSeconds * float64(time.Second)))
+	if !to.After(from) {
+		return nil
+	}
+	span := observe.Summarize(read, from, to)
+	span.Events = observe.Events(from, read, span, clientSide(r, nil))
+	said, err := json.Marshal(span)
+	if err != nil {
+		return nil // never: a span holds finite numbers only
+	}
+	s := &sweep.Servers{Said: said}
+	for _, w := range span.Workers {
+		s.Changed = append(s.Changed, changed(w)...)
+		if share, ok := shareOf(w); ok {
+			s.Shares = append(s.Shares, share)
+		}
+	}
+	return s
+}
+
+func changed(w observe.Worker) []string {
+	var out []string
+	for _, c := range []struct {
+		did  bool
+		what string
+	}{{w.Restarted, "restarted"}, {w.Left, "left"}, {w.Joined, "joined"}} {
+		if c.did {
+			out = append(out, fmt.Sprintf("worker %s %s", w.ID, c.what))
+		}
+	}
+	return out
+}
+
+// shareOf is a worker's part of the load, by the counter that it has: requests,
+// or first tokens, of which every request has one.
+func shareOf(w observe.Worker) (sweep.Share, bool) {
+	running, ok := w.Stats[observe.Running]
+	if !ok {
+		return sweep.Share{}, false
+	}
+	s := sweep.Share{Worker: w.ID, InFlight: running.Mean + w.Stats[observe.Waiting].Mean}
+	for _, m := range []observe.Metric{observe.Requests, observe.EngineTTFTN} {
+		if done, ok := w.Stats[m]; ok {
+			s.Completed = done.Delta
+			return s, true
+		}
+	}
+	return s, true
+}
+
+// clientSide is what the load generator knows of a run.
+func clientSide(r loadgen.Result, failed []sweep.Violation) observe.Client {
+	e := r.Estimate()
+	c := observe.Client{
+		Streams: r.Concurrency, InFlight: r.Health.DeliveredConcurrency,
+		OK: r.Measured[loadgen.OK], Shed: r.Measured[loadgen.Shed], Other: r.Measured.Bad() - r.Measured[loadgen.Shed],
+		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
+		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
+	}
+	for _, v := range failed {
+		if v.Gate == "V3" || v.Gate == "V8" {
+			c.ClientBound, c.ClientWhy = true, fmt.Sprintf("%s: %s (limit %s)", v.Gate, v.Observed, v.Threshold)
+		}
+	}
+	return c
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// measurer makes one run of a step.
+func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight) func(context.Context, sweep.Step, uint64) (loadgen.Result, error) {
+	e2e := time.Duration(pre.E2EMS * float64(time.Millisecond))
+	guard := newCeilingGuard(knownCeiling(), pre.ChunkGapMS)
+	return func(ctx context.Context, s sweep.Step, first uint64) (loadgen.Result, error) {
+		cfg := cfg
+		cfg.Concurrency = s.ConcurrencyPerGPU * gpus
+		cfg.Kind, cfg.Objective = s.Kind, c.plan.Objective
+		cfg.FirstRequest = first
+		cfg.Limits = c.plan.Effort.Limits(s, cfg.Concurrency, e2e)
+		if err := c.flags.net.limit(&cfg.Limits); err != nil {
+			return loadgen.Result{}, err
+		}
+		if w := guard.before(cfg.Concurrency); w != "" {
+			c.say("note: %s", w)
+		}
+		r, err := loadgen.Run(ctx, cfg)
+		if err == nil {
+			err = gone(r)
+		}
+		guard.after(r.Window.GapP50MS)
+		if err == nil && r.Window.E2EMeanMS > 0 {
+			e2e = time.Duration(r.Window.E2EMeanMS * float64(time.Millisecond))
+		}
+		return r, err
+	}
+}
+
+// gone is the error of a run that never had a connection: the target is down,
+// which says nothing of its curve. Such a run is not recorded, or a campaign
+// that is resumed once the target is back would count it as tried.
+func gone(r loadgen.Result) error {
+	n := r.All.Total()
+	if n == 0 || r.All[loadgen.Connect] < n {
+		return nil
+	}
+	why := ""
+	if texts := r.Errors[loadgen.Connect]; len(texts) > 0 {
+		why = ": " + texts[0]
+	}
+	return fmt.Errorf("the target takes no connections any more, all %d requests failed%s; bring it back, and continue a journal with --resume", n, why)
+}
+
+// notify prints a line a run.
+func (c *campaign) notify(gpus int) func(sweep.Event) {
+	var heard remarks
+	return func(e sweep.Event) {
+		if e.Run == nil {
+			c.say("[%d] %d per GPU (%d streams), %s: %s; %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why, e.Outlook)
+			return
+		}
+		est := e.Run.Result.Estimate()
+		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, goodShare(e.Run.Result)+cachedShare(e.Run.Result))
+		for _, v := range e.Run.Violations {
+			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
+		}
+		for _, o := range slices.Sorted(maps.Keys(e.Run.Result.Errors)) {
+			if texts := e.Run.Result.Errors[o]; len(texts) > 0 {
+				line += fmt.Sprintf("\n     example of %s: %s", o, texts[0])
+			}
+		}
+		for _, stood := range events(e.Run.Servers) {
+			line += "\n     " + stood
+		}
+		for _, w := range heard.fresh(e.Run.Result.Warnings) {
+			line += "\n     note: " + w
+		}
+		c.say("%s", line)
+	}
+}
