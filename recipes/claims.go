@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -112,11 +113,11 @@ func (f *deploymentFile) add(n *yaml.Node, list bool) error {
 			return errors.New("it holds two deployments; give the one that was measured")
 		}
 		f.dgd = &dgd{}
-		return n.Decode(f.dgd)
+		return plainly(n.Decode(f.dgd))
 	case kind == "ResourceClaimTemplate":
 		var c claimTemplate
 		if err := n.Decode(&c); err != nil {
-			return err
+			return plainly(err)
 		}
 		if _, twice := f.claims[c.Metadata.Name]; twice {
 			return fmt.Errorf("it holds two claim templates %q; give the one of the deployment's namespace", clip(c.Metadata.Name))
@@ -124,6 +125,21 @@ func (f *deploymentFile) add(n *yaml.Node, list bool) error {
 		f.claims[c.Metadata.Name] = c
 	}
 	return nil
+}
+
+// plainly says which values are of the wrong kind, without the names that our
+// code has for them.
+func plainly(err error) error {
+	var kinds *yaml.TypeError
+	if !errors.As(err, &kinds) {
+		return err
+	}
+	var said []string
+	for _, e := range kinds.Errors {
+		what, _, _ := strings.Cut(e, " into ")
+		said = append(said, strings.Replace(what, "cannot unmarshal", "not expected here:", 1))
+	}
+	return errors.New(strings.Join(said, "; "))
 }
 
 // claim follows the claims that a container of a pod names.

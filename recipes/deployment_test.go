@@ -154,6 +154,15 @@ func TestNoDeployment(t *testing.T) {
 	}
 }
 
+// TestWrongKinds: what is wrong is said with its line, and without the names of
+// our types.
+func TestWrongKinds(t *testing.T) {
+	_, err := ParseDeployment("d.yaml", []byte("kind: DynamoGraphDeployment\nspec:\n  services:\n    a: {replicas: many, envs: 5}\n"))
+	if want := "d.yaml: not a deployment: line 4: not expected here: !!str `many`; line 4: not expected here: !!int `5`"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func FuzzParseDeployment(f *testing.F) {
 	f.Add([]byte(template))
 	f.Add([]byte(older))

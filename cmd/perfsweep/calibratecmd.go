@@ -102,7 +102,7 @@ decided; -o json has the same under "explain".`,
 	return c
 }
 
-func (f *calibrateFlags) policy(slo float64) (calibrate.Policy, error) {
+func (f *calibrateFlags) policy(slo float64, changed func(string) bool) (calibrate.Policy, error) {
 	p := calibrate.Policy{
 		Profile: calibrate.Profile(f.profile), Form: calibrate.Form(f.form), NodeGPUs: f.nodeGPUs,
 		AllowSimulated: f.allowSim, SLOMaxTTFTMS: slo, TTFTOnly: f.gate == "ttft-only",
@@ -116,11 +116,11 @@ func (f *calibrateFlags) policy(slo float64) (calibrate.Policy, error) {
 		return p, badInputf("--floor-form %q: use per-gpu or absolute", f.form)
 	case p.Form == calibrate.Absolute && f.nodeGPUs <= 0:
 		return p, badInputf("--floor-form absolute needs --node-gpus N, the GPUs of a full node")
-	case f.nodeGPUs < 0:
+	case f.nodeGPUs < 0 || changed("node-gpus") && f.nodeGPUs == 0:
 		return p, badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
 	case f.gate != "both" && f.gate != "ttft-only":
 		return p, badInputf("--gate %q: use both or ttft-only", f.gate)
-	case f.point < 0 || f.point > 4096:
+	case changed("concurrency-per-gpu") && f.point < 1 || f.point > 4096:
 		return p, badInputf("--concurrency-per-gpu %d: must be between 1 and 4096", f.point)
 	}
 	return p, nil
@@ -131,7 +131,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if cam.changed("slo-ttft-ms") {
 		slo = cam.flags.sloTTFTMS
 	}
-	policy, err := f.policy(slo)
+	policy, err := f.policy(slo, cam.changed)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type compareFlags struct {
 // usualChange is what counts as one unless it is said otherwise.
 func usualChange() compareFlags { return compareFlags{confidence: 95, throughput: 3, minTTFT: 10} }
 
-func (f *compareFlags) options() (compare.Options, error) {
+func (f *compareFlags) options(changed func(string) bool) (compare.Options, error) {
 	for _, v := range []struct {
 		flag     string
 		at       float64
@@ -38,8 +38,10 @@ func (f *compareFlags) options() (compare.Options, error) {
 			return compare.Options{}, badInputf("--%s %v: must be between %v and %v percent", v.flag, v.at, v.low, v.top)
 		}
 	}
-	if f.gpus < 0 || f.gpus > sweep.MaxGPUs || f.gpusB < 0 || f.gpusB > sweep.MaxGPUs {
-		return compare.Options{}, badInputf("--gpus and --gpus-b: must be between 1 and %d", sweep.MaxGPUs)
+	for flag, n := range map[string]int{"gpus": f.gpus, "gpus-b": f.gpusB} {
+		if changed(flag) && (n < 1 || n > sweep.MaxGPUs) {
+			return compare.Options{}, badInputf("--%s %d: must be between 1 and %d", flag, n, sweep.MaxGPUs)
+		}
 	}
 	for _, name := range f.across {
 		if !compare.Across(name) {
@@ -74,8 +76,8 @@ when that cannot be told, and with --fail-on-regression also with 8 when B is
 worse in any metric, and with 9 when any cannot be told.`,
 		Example: "  perfsweep compare before.jsonl after.jsonl\n  perfsweep compare before.jsonl after.jsonl --fail-on-regression -o json",
 		Args:    exactly(2, "two FILEs, each as knee reads it"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o, err := f.options()
+		RunE: func(cc *cobra.Command, args []string) error {
+			o, err := f.options(cc.Flags().Changed)
 			if err != nil {
 				return err
 			}

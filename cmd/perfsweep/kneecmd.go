@@ -37,8 +37,8 @@ objective needs no flag, and has goodput as well. The exit code stays the knee's
 			if explain && a.output == "csv" {
 				return badInputf("--explain has no CSV form; use -o text or -o json")
 			}
-			if err := opt.Validate(); err != nil {
-				return badInputf("--e-star: %w", err)
+			if err := checkEStar(eStar); err != nil {
+				return err
 			}
 			if err := checkSLO(slo); err != nil {
 				return err
@@ -76,4 +76,16 @@ objective needs no flag, and has goodput as well. The exit code stays the knee's
 	c.Flags().BoolVar(&explain, "explain", false, "also print why this model, this knee, this status and this interval")
 	c.Flags().Float64Var(&slo, "slo-ttft-ms", 2000, "largest TTFT p99 that counts as healthy")
 	return c
+}
+
+// checkEStar refuses 0 as well, which stands for the default in an option and
+// for nothing in a flag.
+func checkEStar(e float64) error {
+	if err := (knee.Options{EStar: e}).Validate(); err != nil {
+		return badInputf("--e-star: %w", err)
+	}
+	if e == 0 {
+		return badInputf("--e-star 0: must be between 0.05 and 0.5")
+	}
+	return nil
 }

@@ -26,8 +26,8 @@ func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Pla
 		return sweep.Plan{}, err
 	}
 	p := sweep.DefaultPlan(e)
-	if err := (knee.Options{EStar: s.eStar}).Validate(); err != nil {
-		return p, badInputf("--e-star: %w", err)
+	if err := checkEStar(s.eStar); err != nil {
+		return p, err
 	}
 	p.Levels = s.levels
 	p.EStar, p.SLOMaxTTFTMS, p.MaxWall = s.eStar, m.sloTTFTMS, m.maxWall
