@@ -127,9 +127,6 @@ func (f *compareFlags) read(c *report.Comparison) (err error) {
 		c.Objective = a
 	}
 	c.A, c.B = sideOf(curves[0], notes[0], c.Objective), sideOf(curves[1], notes[1], c.Objective)
-	if c.Objective.IsZero() && a != b {
-		c.B.Notes = append(c.B.Notes, "A and B were measured with different objectives, so goodput is not compared; --ttft-p99 and --itl-p99 judge both by one")
-	}
 	return nil
 }
 
@@ -156,6 +153,9 @@ func (a *app) compare(c report.Comparison, across []string, strict bool) error {
 	}
 	if c.Report, err = compare.Curves(c.A, c.B, c.Options); err != nil {
 		return badInput(err)
+	}
+	if c.Objective.IsZero() && measuredObjective(c.A.All) != measuredObjective(c.B.All) {
+		c.Report.Warnings = append(c.Report.Warnings, "A and B were measured with different objectives, so goodput is not compared; --ttft-p99 and --itl-p99 judge both by one")
 	}
 	return a.printComparison(c, strict)
 }

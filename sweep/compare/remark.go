@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -30,6 +31,9 @@ func (r *Report) remark(a, b Side) {
 		warn("no concurrency was measured on both sides: measure both at the same --levels")
 	case len(r.OnlyA)+len(r.OnlyB) > 0:
 		warn("levels that one side lacks are not compared: A alone has %v, B alone %v", r.OnlyA, r.OnlyB)
+	}
+	if len(a.Runs) > 0 && slices.Equal(a.Runs, b.Runs) {
+		warn("A and B hold the very same runs: this compares a curve with itself, and says nothing of a second one")
 	}
 	if !r.Interleaved {
 		warn("A and B were not measured in turns: what changed in between, in the cluster or beside it, looks like a change of B")

@@ -85,6 +85,10 @@ func needs(s compare.Change, matters float64) string {
 	if !s.SpreadKnown {
 		return fmt.Sprintf("each level needs at least %s a side: no level was repeated, so the spread is unknown", count(s.More, "more run"))
 	}
+	if s.More >= compare.MaxRuns {
+		return fmt.Sprintf("to tell a change of %.3g %% at the spread of %.2g %% between runs, each level would need %s a side, and at most %d can be compared: look for what makes runs differ, or for a larger change",
+			100*matters, 100*s.Spread, count(s.More, "more run"), compare.MaxRuns)
+	}
 	return fmt.Sprintf("each level needs %s a side to tell a change of %.3g %% at the spread of %.2g %% between runs", count(s.More, "more run"), 100*matters, 100*s.Spread)
 }
 
