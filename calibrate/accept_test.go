@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/knee/kneetest"
@@ -193,6 +194,8 @@ func TestAcceptSteadyWrongCampaigns(t *testing.T) {
 // capacity counts what checks say of deployments with k of 8 workers lost.
 type capacity struct {
 	caught, gate, unsure []kneetest.Share
+	// counted are those that V1 caught, where the server lists its workers.
+	counted []kneetest.Share
 	// predicted sums up what the fault-power report says of the same.
 	predicted []float64
 }
@@ -216,16 +219,21 @@ func (c *capacity) add(t *testing.T, seed, deployments, k int, d *deployment, p 
 			}
 		}
 	}
+	listing := d.fresh(0.03)
+	listing.law, listing.listed = lost(d.law, 8, k), 8-k
+	r := listing.check(t, p.Gate, base)
+	v1 := strings.HasPrefix(r.Reasons[0], fmt.Sprintf("V1, in 3 of 3 runs: %d of 8 workers ready", 8-k))
+	count(&c.counted[seed], v1 && r.Verdict == Inconclusive)
 }
 
-// A18 without worker counts: the gate at the operating point and the capacity
-// pulse, and the part that the gate alone would see.
+// A18 with worker counts, and without: the gate at the operating point and the
+// capacity pulse, and the part that the gate alone would see.
 func TestAcceptLostWorkers(t *testing.T) {
 	s := newSuite(t)
 	losses := []int{0, 1, 3}
 	counts := map[int]*capacity{}
 	for _, k := range losses {
-		counts[k] = &capacity{newShares(s), newShares(s), newShares(s), make([]float64, len(s.Seeds))}
+		counts[k] = &capacity{newShares(s), newShares(s), newShares(s), newShares(s), make([]float64, len(s.Seeds))}
 	}
 	for i, seed := range s.Seeds {
 		for trial := range len(laws()) * acceptTrials {
@@ -245,6 +253,13 @@ func TestAcceptLostWorkers(t *testing.T) {
 	}
 	for _, k := range losses {
 		c, what := counts[k], fmt.Sprintf("%d of 8 workers lost, no worker counts: ", k)
+		listed := fmt.Sprintf("%d of 8 workers lost, a server that lists its workers: check refuses by V1", k)
+		switch k {
+		case 0:
+			s.Judge(t, kneetest.Shares("A18", listed, kneetest.AtMost, 0, c.counted))
+		default:
+			s.Judge(t, kneetest.Shares("A18", listed, kneetest.AtLeast, 1, c.counted))
+		}
 		switch k {
 		case 0:
 			s.Judge(t, kneetest.Shares("A18", what+"check fails", kneetest.AtMost, 0.01, c.caught))

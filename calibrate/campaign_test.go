@@ -23,6 +23,8 @@ type deployment struct {
 	factor float64
 	stalls *kneetest.Stalls
 	real   bool // not simulated
+	// listed, if not 0, is how many of its eight workers the frontend lists.
+	listed int
 }
 
 // measure makes the runs of a plan, as the planner asks for them.
@@ -59,10 +61,21 @@ func (d *deployment) run(t *testing.T, c sweep.Campaign) sweep.Curve {
 			Health: loadgen.Health{LittleMeasured: true, CPUShare: 0.1},
 		}, nil
 	}
+	if d.listed > 0 {
+		c.Workers = &sweep.WorkerWatch{Expected: 8, From: "as the baseline", Read: d.workers}
+	}
 	if _, err := c.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return c.Curve
+}
+
+func (d *deployment) workers(context.Context) ([]uint64, error) {
+	ids := make([]uint64, d.listed)
+	for i := range ids {
+		ids[i] = math.MaxUint64 - uint64(i)
+	}
+	return ids, nil
 }
 
 // series is half a minute of steady throughput, a value a second.
