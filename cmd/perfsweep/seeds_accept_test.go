@@ -2,4 +2,7 @@
 
 package main
 
-const seeds = 20
+const (
+	seeds       = 20
+	everySystem = true
+)
