@@ -29,10 +29,11 @@ func accounts(snapshots []Snapshot, from, to time.Time) (out []account, unanswer
 		slices.SortStableFunc(all, func(a, b Snapshot) int { return a.At.Compare(b.At) })
 		v := account{source: source, from: from, end: to.Sub(from).Seconds()}
 		v.fill(all, from, to)
-		if !slices.ContainsFunc(all, func(s Snapshot) bool { return s.Err == nil }) {
+		if slices.ContainsFunc(all, func(s Snapshot) bool { return s.Err == nil }) {
+			out = append(out, v)
+		} else {
 			unanswered = append(unanswered, source)
 		}
-		out = append(out, v)
 	}
 	slices.SortFunc(out, func(a, b account) int {
 		if a.source < b.source {

@@ -56,11 +56,12 @@ type Worker struct {
 type Span struct {
 	From, To time.Time `json:"-"`
 	// Scrapes, Missed and LongestGapS say how well it was watched: attribution
-	// rests on nothing that lies in a gap.
+	// rests on nothing that lies in a gap. Sources that never told anything are
+	// not counted but named, as a wrong address is no gap.
 	Scrapes     int              `json:"scrapes"`
 	Missed      int              `json:"missed,omitempty"`
 	LongestGapS float64          `json:"longest_gap_s,omitempty"`
-	Unanswered  []string         `json:"unanswered,omitempty"` // sources that told nothing at all
+	Unanswered  []string         `json:"unanswered,omitempty"`
 	Frontends   int              `json:"frontends,omitempty"`
 	Frontend    Stats            `json:"frontend,omitempty"` // summed over frontends
 	Workers     []Worker         `json:"workers,omitempty"`  // in the order of their ids
