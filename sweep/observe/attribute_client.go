@@ -9,6 +9,8 @@ import (
 const (
 	shedShare = 0.01
 	underfull = 0.9  // of the streams asked for
+	starved   = 0.5  // seconds a second that threads wait for a CPU
+	lateMS    = 20.0 // V8's bound at an objective of 2 s
 	slowPart  = 0.05 // of the time in slow windows
 )
 
@@ -22,6 +24,10 @@ func clientBound(v *seen) (o opinion) {
 			why = "the generator reached its own limits"
 		}
 		o.say("%s", why)
+		return o.decided()
+	}
+	if c.RunQueueShare >= starved && c.LagP99MS >= lateMS {
+		o.say("this tool waited %.1f s a second for a CPU and read tokens %.0f ms late (p99)", c.RunQueueShare, c.LagP99MS)
 		return o.decided()
 	}
 	failed := c.Shed + c.Other

@@ -140,6 +140,9 @@ func frontendFull(v *seen) (o opinion) {
 			o.but("no page tells how long the frontend's stages take")
 		}
 	}
+	if active, ok := v.Span.Frontend.told(Active); ok && active.Mean < (1-heldShare)*v.streams-2 {
+		o.but("the frontend has %.1f of them in its hands: the others are between it and this tool", active.Mean)
+	}
 	if v.queues() {
 		o.but("%.1f wait for an engine", v.waiting+v.pending)
 	}

@@ -144,14 +144,24 @@ func TestOneLevel(t *testing.T) {
 		"compute, but throughput falls":         {levelAt(64, 500, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "falls with more streams"},
 		"others use it":                         {full(func(l *Level) { l.Client.Streams, l.Client.InFlight = 32, 32 }), Unknown, "not ours"},
 		"the client":                            {full(func(l *Level) { l.Client.ClientBound, l.Client.ClientWhy = true, "92 % of its CPU" }), LoadGenerator, "92 %"},
-		"the client is not full":                {full(func(l *Level) { l.Client.InFlight = 40 }), LoadGenerator, "40.0 requests in flight of 64"},
-		"not full, because requests fail":       {full(func(l *Level) { l.Client.InFlight, l.Client.Other = 58, 100 }), BatchCap, ""},
-		"refused":                               {full(func(l *Level) { l.Client.Shed = 6; l.Span.Frontend[Shed] = counter(7) }), Shedding, "counts 7"},
-		"hardly refused":                        {full(func(l *Level) { l.Client.Shed = 4 }), BatchCap, ""},
-		"others are refused":                    {full(func(l *Level) { l.Span.Frontend[Shed] = counter(70) }), BatchCap, "none of them ours"},
-		"stands still":                          {full(func(l *Level) { l.Client.Series, l.Client.SeriesS = []float64{9, 9, 9, 0, 0, 0, 9, 9}, 1 }), Stalled, "for 3.0 s from second 3.0 on"},
-		"no scrape":                             {full(func(l *Level) { l.Span = Span{} }), Unknown, "no server was watched"},
-		"scrapes failed":                        {full(func(l *Level) { l.Span.Missed = 9 }), Unknown, "9 of 17 scrapes failed"},
+		"the client gets no CPU":                {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 662 }), LoadGenerator, "2.3 s a second"},
+		"a busy machine, read in time":          {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 3 }), BatchCap, ""},
+		"held, but not by the frontend": {full(func(l *Level) {
+			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000), Active: gauge(25)}
+			l.Span.Workers = []Worker{runs(10, 0), runs(10, 0)}
+		}), Unknown, "25.0 of them in its hands"},
+		"held by the frontend": {full(func(l *Level) {
+			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000), Active: gauge(63)}
+			l.Span.Workers = []Worker{runs(10, 0), runs(10, 0)}
+		}), FrontendBound, "50.0 ms a request"},
+		"the client is not full":          {full(func(l *Level) { l.Client.InFlight = 40 }), LoadGenerator, "40.0 requests in flight of 64"},
+		"not full, because requests fail": {full(func(l *Level) { l.Client.InFlight, l.Client.Other = 58, 100 }), BatchCap, ""},
+		"refused":                         {full(func(l *Level) { l.Client.Shed = 6; l.Span.Frontend[Shed] = counter(7) }), Shedding, "counts 7"},
+		"hardly refused":                  {full(func(l *Level) { l.Client.Shed = 4 }), BatchCap, ""},
+		"others are refused":              {full(func(l *Level) { l.Span.Frontend[Shed] = counter(70) }), BatchCap, "none of them ours"},
+		"stands still":                    {full(func(l *Level) { l.Client.Series, l.Client.SeriesS = []float64{9, 9, 9, 0, 0, 0, 9, 9}, 1 }), Stalled, "for 3.0 s from second 3.0 on"},
+		"no scrape":                       {full(func(l *Level) { l.Span = Span{} }), Unknown, "no server was watched"},
+		"scrapes failed":                  {full(func(l *Level) { l.Span.Missed = 9 }), Unknown, "9 of 17 scrapes failed"},
 		"two scrapes": {full(func(l *Level) {
 			for _, w := range l.Span.Workers {
 				w.Stats[Running] = Stat{Mean: 15.5, N: 2}

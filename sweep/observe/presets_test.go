@@ -100,9 +100,10 @@ func clientOf(r loadgen.Result, spec loadgen.WorkloadSpec) observe.Client {
 		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
 		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
 	}
+	c.LagP99MS, c.RunQueueShare = r.Health.LagP99MS, r.Health.RunQueueShare
 	c.Other = r.Measured.Total() - c.OK - c.Shed
 	for _, v := range sweep.Validate(r, spec, 0, 2000) {
-		if v.Gate == "V8" {
+		if v.Gate == "V8" || v.Gate == "V3" {
 			c.ClientBound, c.ClientWhy = true, v.Observed
 		}
 	}

@@ -93,15 +93,18 @@ type Event struct {
 // Client is what the load generator knows of the same span. A value that it
 // does not know is 0.
 type Client struct {
-	Streams         int     // asked for, in total
-	InFlight        float64 // mean of requests in flight
-	ClientBound     bool    // the run failed V3 or V8 for this tool's own limits
-	ClientWhy       string
-	OK, Shed, Other int64 // requests by outcome
-	OutputTokPerSec float64
-	TTFTP50MS       float64
-	ITLMeanMS       float64
-	GapP50MS        float64 // between chunks
+	Streams     int     // asked for, in total
+	InFlight    float64 // mean of requests in flight
+	ClientBound bool    // the run failed V3 or V8 for this tool's own limits
+	ClientWhy   string
+	// LagP99MS is how late it read what the kernel had, RunQueueShare for how
+	// long its threads waited for a CPU, over wall time.
+	LagP99MS, RunQueueShare float64
+	OK, Shed, Other         int64 // requests by outcome
+	OutputTokPerSec         float64
+	TTFTP50MS               float64
+	ITLMeanMS               float64
+	GapP50MS                float64 // between chunks
 	// Series is tokens in windows of SeriesS from From on.
 	Series           []float64
 	SeriesS          float64
