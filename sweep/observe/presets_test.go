@@ -1,13 +1,9 @@
 package observe_test
 
 import (
-	"context"
 	"fmt"
 	"math"
-	"net"
-	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,8 +11,8 @@ import (
 	"github.com/perfsweep/perfsweep/knee/kneetest"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/loadgen/enginesim"
-	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
+	"github.com/perfsweep/perfsweep/sweep/observe/observetest"
 )
 
 // labelled is a preset of the simulator with what holds it back past its knee.
@@ -44,70 +40,6 @@ func presets() []labelled {
 		{name: "stall", want: observe.Stalled},
 		{name: "shedding", want: observe.Shedding},
 	}...)
-}
-
-// deployment is a simulated one under test: how to reach it and what to watch.
-type deployment struct {
-	params enginesim.Params
-	base   string
-	dial   func(context.Context, string, string) (net.Conn, error)
-	client *http.Client
-	pages  []observe.Source
-}
-
-// measure runs one level as a sweep does, watched all the while.
-func (d deployment) measure(t *testing.T, spec loadgen.WorkloadSpec, pre loadgen.Preflight, perGPU int, seconds time.Duration) observe.Level {
-	t.Helper()
-	w, err := loadgen.NewWorkload(spec, pre)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := perGPU * d.params.GPUs
-	residence := time.Duration(float64(spec.OSL*perGPU) / d.params.Throughput(float64(perGPU)) * float64(time.Second))
-	var mu sync.Mutex
-	from := time.Duration(math.MaxInt64)
-	watcher, err := observe.Watch{Sources: d.pages, Model: d.params.Model}.Start(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := loadgen.Run(context.Background(), loadgen.Config{
-		BaseURL: d.base, Model: d.params.Model, Concurrency: n, Kind: loadgen.Steady, Workload: w, Dial: d.dial,
-		Limits: loadgen.Limits{MinRequests: int64(n), MinDuration: seconds, MaxDuration: 4 * seconds, Ramp: residence},
-		OnRequest: func(q loadgen.Request) {
-			mu.Lock()
-			defer mu.Unlock()
-			if !q.WarmUp && !q.TopUp && q.Sent > 0 {
-				from = min(from, q.Sent)
-			}
-		},
-	})
-	snaps := watcher.Stop()
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := clientOf(r, spec)
-	start := r.Started.Add(from)
-	span := observe.Summarize(snaps, start, start.Add(time.Duration(float64(len(c.Series))*c.SeriesS*float64(time.Second))))
-	span.Events = observe.Events(start, snaps, span, c)
-	return observe.Level{ConcurrencyPerGPU: perGPU, GPUs: d.params.GPUs, Client: c, Span: span}
-}
-
-// clientOf is what the load generator knows of its own run.
-func clientOf(r loadgen.Result, spec loadgen.WorkloadSpec) observe.Client {
-	e := r.Estimate()
-	c := observe.Client{
-		Streams: r.Concurrency, InFlight: r.Health.DeliveredConcurrency, OK: r.Measured[loadgen.OK], Shed: r.Measured[loadgen.Shed],
-		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
-		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
-	}
-	c.LagP99MS, c.RunQueueShare = r.Health.LagP99MS, r.Health.RunQueueShare
-	c.Other = r.Measured.Total() - c.OK - c.Shed
-	for _, v := range sweep.Validate(r, spec, 0, 2000) {
-		if v.Gate == "V8" || v.Gate == "V3" {
-			c.ClientBound, c.ClientWhy = true, v.Observed
-		}
-	}
-	return c
 }
 
 // findings measures a preset up to and past its knee.
@@ -143,48 +75,31 @@ func (l labelled) attribute(t *testing.T, p enginesim.Params, seconds time.Durat
 	}
 	sim := enginesim.New(p)
 	defer func() { _ = sim.Close() }()
-	d := deployment{params: p, base: "http://sim.invalid", dial: sim.Dial}
+	d := observetest.Deployment{Base: "http://sim.invalid", Model: p.Model, GPUs: p.GPUs, Dial: sim.Dial}
 	if !virtual {
 		base, err := sim.Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.base, d.dial = base, nil
+		d.Base, d.Dial = base, nil
 	}
-	transport := &http.Transport{DialContext: d.dial}
-	defer transport.CloseIdleConnections()
-	d.client = &http.Client{Transport: transport}
-	d.watch(p.GPUs*p.WorkersPerGPU - p.Lost)
-	levels := d.sweep(t, seconds, knee)
-	for i := range levels {
-		levels[i].Workers = l.workers
+	for i := range p.GPUs*p.WorkersPerGPU - p.Lost {
+		d.Pages = append(d.Pages, fmt.Sprintf("%s/workers/%d/metrics", d.Base, i))
 	}
-	return observe.Attribute(levels)
-}
-
-func (d *deployment) watch(workers int) {
-	d.pages = append(d.pages, observe.Source{URL: d.base + "/metrics", Client: d.client})
-	for i := range workers {
-		d.pages = append(d.pages, observe.Source{URL: fmt.Sprintf("%s/workers/%d/metrics", d.base, i), Client: d.client})
-	}
-}
-
-// sweep measures levels around a knee.
-func (d deployment) sweep(t *testing.T, seconds time.Duration, knee float64) (levels []observe.Level) {
-	t.Helper()
 	spec, err := loadgen.DefaultSpec(loadgen.Synthetic)
 	if err != nil {
 		t.Fatal(err)
 	}
 	spec.ISL, spec.OSL = 16, 256 // words cost this test more than virtual time
-	pre, err := loadgen.RunPreflight(context.Background(), loadgen.Config{BaseURL: d.base, Model: d.params.Model, Dial: d.dial}, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var perGPU []int
 	for _, part := range partsOfKnee() {
-		levels = append(levels, d.measure(t, spec, pre, int(math.Round(part*knee)), seconds))
+		perGPU = append(perGPU, int(math.Round(part*knee)))
 	}
-	return levels
+	levels := d.Sweep(t, spec, seconds, perGPU...)
+	for i := range levels {
+		levels[i].Workers = l.workers
+	}
+	return observe.Attribute(levels)
 }
 
 // score is what became of one preset over the seeds.

@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"sweep/imports":                 {"sweep", "knee", "loadgen/aiperf"},
 	"sweep/observe":                 nil,
 	"sweep/compare":                 {"sweep", "knee"},
+	"sweep/observe/observetest":     {"loadgen", "sweep", "sweep/observe"},
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
 	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest"},
 	"cmd/perfsweep":                 everything,
