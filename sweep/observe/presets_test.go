@@ -150,6 +150,9 @@ func TestAcceptAttribution(t *testing.T) {
 			}
 		}
 		t.Logf("%-26s %-16s right %d, unknown %d, wrong %d of %d", l.name, l.want, s.right, s.unknown, s.wrong, n)
+		if s.wrong > 0 || !fullAcceptance && s.right < n {
+			t.Errorf("%s: right %d, unknown %d, wrong %d of %d", l.name, s.right, s.unknown, s.wrong, n)
+		}
 		right = append(right, kneetest.Share{Of: s.right, All: n})
 		wrong = append(wrong, kneetest.Share{Of: s.wrong, All: n})
 	}

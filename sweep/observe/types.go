@@ -93,9 +93,11 @@ type Event struct {
 // Client is what the load generator knows of the same span. A value that it
 // does not know is 0.
 type Client struct {
-	Streams     int     // asked for, in total
-	InFlight    float64 // mean of requests in flight
-	ClientBound bool    // the run failed V3 or V8 for this tool's own limits
+	Streams  int     // asked for, in total
+	InFlight float64 // mean of requests in flight
+	// ClientBound says that the run failed V8, or V3 although every request
+	// ended well: after a failure a stream pauses.
+	ClientBound bool
 	ClientWhy   string
 	// LagP99MS is how late it read what the kernel had, RunQueueShare for how
 	// long its threads waited for a CPU, over wall time.

@@ -24,6 +24,8 @@ type Deployment struct {
 	Dial func(context.Context, string, string) (net.Conn, error)
 	// Pages are the workers' own; the frontend's is watched in any case.
 	Pages []string
+	// Before, if any, is called before each level with its index.
+	Before func(level int)
 }
 
 // Sweep measures concurrencies per GPU, ascending, for some time each.
@@ -45,7 +47,10 @@ func (d Deployment) Sweep(t *testing.T, spec loadgen.WorkloadSpec, each time.Dur
 	}
 	var levels []observe.Level
 	first, residence := uint64(0), time.Duration(pre.E2EMS*float64(time.Millisecond))
-	for _, n := range perGPU {
+	for i, n := range perGPU {
+		if d.Before != nil {
+			d.Before(i)
+		}
 		cfg := loadgen.Config{
 			BaseURL: d.Base, Model: d.Model, Dial: d.Dial, Concurrency: n * d.GPUs, Kind: loadgen.Steady, Workload: w, FirstRequest: first,
 			Limits: loadgen.Limits{MinRequests: int64(n * d.GPUs), MinDuration: each, MaxDuration: 6 * each, Ramp: min(residence, each)},

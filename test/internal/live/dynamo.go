@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -30,6 +33,8 @@ const DynamoModel = "tiny"
 type Dynamo struct {
 	Workers, Cap int
 	Speedup      float64
+	Args         []string // more for up.sh
+	Env          []string // for all processes
 }
 
 // startTimeout covers the first start, which builds a Python environment.
@@ -54,6 +59,8 @@ func (d Dynamo) Start(t *testing.T) Engine {
 		// AICR's router. Round-robin lets one of two workers queue while the
 		// other has free slots, so that its knee lies past the batch cap.
 		"--router-mode", "least-loaded")
+	cmd.Args = append(cmd.Args, d.Args...)
+	cmd.Env = append(os.Environ(), d.Env...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	cmd.WaitDelay = 5 * time.Second
@@ -61,13 +68,77 @@ func (d Dynamo) Start(t *testing.T) Engine {
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", cmd, err, &stderr)
 	}
+	e := Engine{Model: DynamoModel}
 	for line := range strings.Lines(string(out)) {
-		if base, ok := strings.CutPrefix(line, "BASE_URL="); ok {
-			return Engine{Base: strings.TrimSpace(base), Model: DynamoModel}
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		switch key {
+		case "BASE_URL":
+			e.Base = value
+		case "WORKER_METRICS":
+			e.Pages = strings.Fields(strings.Trim(value, `"`))
+		case "WORKER_PIDS":
+			for pid := range strings.FieldsSeq(strings.Trim(value, `"`)) {
+				n, err := strconv.Atoi(pid)
+				if err != nil {
+					t.Fatalf("%s: %s", cmd, line)
+				}
+				e.Workers = append(e.Workers, n)
+			}
 		}
 	}
-	t.Fatalf("%s printed no BASE_URL:\n%s", cmd, out)
-	return Engine{}
+	if e.Base == "" || len(e.Workers) != d.Workers {
+		t.Fatalf("%s printed no BASE_URL and %d of %d WORKER_PIDS:\n%s", cmd, len(e.Workers), d.Workers, out)
+	}
+	return e
+}
+
+// KillWorker ends a worker as a crash does: it drains nothing and says nothing.
+// A timer may call it.
+func (e Engine) KillWorker(t *testing.T, i int) {
+	t.Helper()
+	if err := syscall.Kill(e.Workers[i], syscall.SIGKILL); err != nil {
+		t.Errorf("killing worker %d, process %d: %v", i, e.Workers[i], err)
+	}
+}
+
+// AwaitWorkers waits until the frontend lists n workers. It does so 14 s after
+// one was killed, on a busy machine later.
+func (e Engine) AwaitWorkers(t *testing.T, n int) {
+	t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for {
+		listed := e.listed(t)
+		if listed == n {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s lists %d workers, want %d", e.Base, listed, n)
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// listed counts what the frontend says of its workers, apart from the code
+// that is tested.
+func (e Engine) listed(t *testing.T) int {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Base+"/health", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var client http.Client
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(page), `"endpoint":"generate"`)
 }
 
 // stopDynamo runs down.sh, whatever became of the start: processes are in

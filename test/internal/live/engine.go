@@ -18,6 +18,10 @@ import (
 type Engine struct {
 	Base  string // URL without /v1
 	Model string
+	// Workers are the processes behind a frontend, where there is one, and Pages
+	// their own metrics pages.
+	Workers []int
+	Pages   []string
 }
 
 // Scrape reads the named metrics of the engine, each summed over its label

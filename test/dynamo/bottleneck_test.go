@@ -1,0 +1,74 @@
+//go:build dynamo || verify
+
+package dynamo
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep/observe"
+	"github.com/perfsweep/perfsweep/sweep/observe/observetest"
+	"github.com/perfsweep/perfsweep/test/internal/live"
+)
+
+// bottleneck is a real deployment that a known thing holds back.
+type bottleneck struct {
+	name     string
+	d        live.Dynamo
+	isl, osl int
+	levels   []int
+	want     observe.Bottleneck
+	// killAfter ends the last worker in the last level.
+	killAfter time.Duration
+}
+
+// bottlenecks are those of shared/dynamo/README.md, smaller.
+func bottlenecks() []bottleneck {
+	return []bottleneck{
+		{name: "batch cap", d: live.Dynamo{Workers: 1, Cap: 16, Speedup: 1}, isl: 64, osl: 64, levels: []int{8, 16, 32}, want: observe.BatchCap},
+		{name: "KV wall", d: live.Dynamo{Workers: 1, Cap: 64, Speedup: 1, Args: []string{"--blocks", "256"}},
+			isl: 192, osl: 64, levels: []int{4, 12, 32}, want: observe.KVCapacity},
+		{name: "frontend", d: live.Dynamo{Workers: 2, Cap: 256, Speedup: 20, Args: []string{"--blocks", "16384", "--frontend-cpus", "0"}},
+			isl: 2000, osl: 8, levels: []int{4, 16, 128}, want: observe.FrontendBound},
+		{name: "slow worker", d: live.Dynamo{Workers: 3, Cap: 16, Speedup: 1, Args: []string{"--last-args", "--speedup-ratio 0.4"}},
+			isl: 64, osl: 32, levels: []int{6, 18}, want: observe.Imbalance},
+		{name: "killed worker", d: live.Dynamo{Workers: 3, Cap: 16, Speedup: 1},
+			isl: 64, osl: 32, levels: []int{6, 18}, want: observe.Imbalance, killAfter: 6 * time.Second},
+		{name: "shed", d: live.Dynamo{Workers: 1, Cap: 8, Speedup: 1, Env: []string{"DYN_ENGINE_REQUEST_LIMIT=8", "DYN_DYNAMO_REQUEST_QUEUE_LIMIT=4"}},
+			isl: 64, osl: 32, levels: []int{4, 8, 24}, want: observe.Shedding},
+	}
+}
+
+// levelTime is the measured part of a level.
+const levelTime = 8 * time.Second
+
+// attributeReal measures the deployment and demands that its last level is named
+// for what it is and no level for anything else.
+func attributeReal(t *testing.T, b bottleneck) {
+	s := b.d.Start(t)
+	d := observetest.Deployment{Base: s.Base, Model: s.Model, GPUs: 1, Pages: s.Pages}
+	spec := loadgen.WorkloadSpec{Name: loadgen.Synthetic, ISL: b.isl, OSL: b.osl, OSLStddev: b.osl / 6, Seed: 1, IgnoreEOS: true}
+	if b.killAfter > 0 {
+		last := len(b.levels) - 1
+		d.Before = func(level int) {
+			if level == last {
+				timer := time.AfterFunc(b.killAfter, func() { s.KillWorker(t, b.d.Workers-1) })
+				t.Cleanup(func() { timer.Stop() })
+			}
+		}
+	}
+	findings := observe.Attribute(d.Sweep(t, spec, levelTime, b.levels...))
+	for i, f := range findings {
+		t.Logf("%d streams: %s; %s; against: %s; workers %v", f.ConcurrencyPerGPU, f.Bottleneck,
+			strings.Join(f.Evidence, "; "), strings.Join(f.Against, "; "), f.Workers)
+		switch {
+		case f.Bottleneck == b.want:
+		case i == len(findings)-1:
+			t.Errorf("%d streams: %s, want %s", f.ConcurrencyPerGPU, f.Bottleneck, b.want)
+		case f.Bottleneck != observe.Headroom && f.Bottleneck != observe.Unknown:
+			t.Errorf("%d streams: %s, which holds nothing back here", f.ConcurrencyPerGPU, f.Bottleneck)
+		}
+	}
+}
