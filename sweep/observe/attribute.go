@@ -23,13 +23,14 @@ type rule struct {
 }
 
 // rules are asked from top to bottom. What would make every later number
-// meaningless comes first: the client, then a server that stood still or
-// refused, then a lack of evidence. KV before the batch cap, because a full
+// meaningless comes first: the client, then a worker that left, which may look
+// like a stall, a server that stood still or refused, a lack of evidence. KV before the batch cap, because a full
 // cache keeps running below the cap; the frontend before compute, because both
 // leave nothing waiting in the engines.
 func rules() []rule {
 	return []rule{
 		{LoadGenerator, clientBound, "measure from a larger machine, or with fewer streams a generator: this level says nothing of the server"},
+		{Imbalance, gone, "find why the worker left, and measure again: before and after are two deployments"},
 		{Stalled, stoodStill, "find what stood still (preemption, a stuck worker, a noisy neighbour) and measure again: the level is not slow, it is unknown"},
 		{Shedding, refused, "stay below this concurrency, raise the server's queue limits or add workers"},
 		{Unknown, unseen, "let the servers be watched: give the addresses of the frontend's and of every worker's metrics page (--metrics)"},

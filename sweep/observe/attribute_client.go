@@ -11,7 +11,7 @@ const (
 	underfull = 0.9  // of the streams asked for
 	starved   = 0.5  // seconds a second that threads wait for a CPU
 	lateMS    = 20.0 // V8's bound at an objective of 2 s
-	slowPart  = 0.05 // of the time in slow windows
+	slowCost  = 0.1  // of the throughput, lost in slow windows
 )
 
 // clientBound holds when this tool was the limit. It needs nothing of the
@@ -38,29 +38,24 @@ func clientBound(v *seen) (o opinion) {
 	return o
 }
 
-// globalEvents are a level's events that touch all streams. What the client saw
-// is told anew where a span carries no events.
+// globalEvents are a level's events that touch all streams and that it must not
+// be judged with: silences, and slow windows where they cost much. What the
+// client saw is told anew where a span carries no events.
 func globalEvents(l Level) []Event {
 	events := l.Span.Events
 	if events == nil {
 		events = Events(l.Span.From, nil, l.Span, l.Client)
 	}
-	var global []Event
-	slow := 0.0
+	cost := 0.0
 	for _, e := range events {
-		switch e.Kind {
-		case GlobalSilence:
-			global = append(global, e)
-		case SlowWindows:
-			slow += e.LengthS
-		case WorkerSilence:
+		if e.Kind == SlowWindows {
+			cost += e.LengthS * (1 - e.Depth)
 		}
 	}
-	if slow > slowPart*l.Client.seconds() && slow > 0 {
-		for _, e := range events {
-			if e.Kind == SlowWindows {
-				global = append(global, e)
-			}
+	var global []Event
+	for _, e := range events {
+		if e.Kind == GlobalSilence || e.Kind == SlowWindows && cost > slowCost*l.Client.seconds() {
+			global = append(global, e)
 		}
 	}
 	return global

@@ -15,7 +15,25 @@ const (
 	chanceSD     = 3.0 // standard deviations of a count
 )
 
-// uneven holds when one worker is the limit: it is gone or anew, it stood still
+// gone holds when a worker left or began anew while the level ran.
+func gone(v *seen) (o opinion) {
+	for _, w := range v.Span.Workers {
+		if w.Left {
+			o.say("worker %s left during the run", w.ID)
+			o.workers = append(o.workers, w.ID)
+		}
+		if w.Restarted {
+			o.say("worker %s restarted during the run", w.ID)
+			o.workers = append(o.workers, w.ID)
+		}
+	}
+	if len(o.evidence) == 0 {
+		return o
+	}
+	return o.decided()
+}
+
+// uneven holds when one worker is the limit: one is missing, it stood still
 // while others went on, it queues while others have room, it is slower at the
 // same load, or it gets more than its part.
 func uneven(v *seen) (o opinion) {
@@ -31,16 +49,6 @@ func uneven(v *seen) (o opinion) {
 }
 
 func missing(v *seen, o *opinion) {
-	for _, w := range v.Span.Workers {
-		if w.Left {
-			o.say("worker %s left during the run", w.ID)
-			o.workers = append(o.workers, w.ID)
-		}
-		if w.Restarted {
-			o.say("worker %s restarted during the run", w.ID)
-			o.workers = append(o.workers, w.ID)
-		}
-	}
 	// One whose page is not watched would hold some of the streams.
 	if n := v.Workers; n > len(v.workers) && !v.holds() {
 		o.say("%d of %d workers serve, and they hold all of the load: %s", len(v.workers), n, v.placesLine())
