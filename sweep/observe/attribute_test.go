@@ -160,7 +160,7 @@ func TestOneLevel(t *testing.T) {
 		"hardly refused":                  {full(func(l *Level) { l.Client.Shed = 4 }), BatchCap, ""},
 		"others are refused":              {full(func(l *Level) { l.Span.Frontend[Shed] = counter(70) }), BatchCap, "none of them ours"},
 		"stands still":                    {full(func(l *Level) { l.Client.Series, l.Client.SeriesS = []float64{9, 9, 9, 0, 0, 0, 9, 9}, 1 }), Stalled, "for 3.0 s from second 3.0 on"},
-		"four slow seconds of eight":      {full(func(l *Level) { l.Client.Series, l.Client.SeriesS = []float64{90, 90, 20, 30, 20, 30, 90, 90}, 1 }), Stalled, "28 % of the median"},
+		"four slow seconds of eight":      {full(func(l *Level) { l.Client.Series, l.Client.SeriesS = []float64{90, 90, 20, 30, 20, 30, 90, 90}, 1 }), Stalled, "43 % of the median"},
 		"one slow second of 30":           {full(func(l *Level) { l.Client.Series, l.Client.SeriesS = series(map[int]float64{8: 20}), 1 }), BatchCap, ""},
 		"a worker left, and all slowed": {full(func(l *Level) {
 			l.Client.Series, l.Client.SeriesS = []float64{90, 90, 20, 30, 20, 30, 90, 90}, 1
