@@ -27,6 +27,9 @@ func attribute(runs []sweep.Run, gpus int) []observe.Finding {
 	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
 		r := typical(byLevel[n])
 		l := observe.Level{ConcurrencyPerGPU: n, GPUs: gpus, Client: clientSide(r.Result, r.Violations)}
+		if r.Workers != nil {
+			l.Workers = r.Workers.Expected
+		}
 		if r.Servers != nil && json.Unmarshal(r.Servers.Said, &l.Span) == nil {
 			heard = true
 		}

@@ -182,9 +182,11 @@ func clientSide(r loadgen.Result, failed []sweep.Violation) observe.Client {
 		OK: r.Measured[loadgen.OK], Shed: r.Measured[loadgen.Shed], Other: r.Measured.Bad() - r.Measured[loadgen.Shed],
 		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
 		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
+		LagP99MS: r.Health.LagP99MS, RunQueueShare: r.Health.RunQueueShare,
 	}
 	for _, v := range failed {
-		if v.Gate == "V3" || v.Gate == "V8" {
+		// After a failure a stream pauses, which fails V3 and is not this tool's limit.
+		if v.Gate == "V8" || v.Gate == "V3" && r.Measured.Bad() == 0 {
 			c.ClientBound, c.ClientWhy = true, fmt.Sprintf("%s: %s (limit %s)", v.Gate, v.Observed, v.Threshold)
 		}
 	}
