@@ -229,10 +229,10 @@ func (v *seen) reference() *Level {
 }
 
 // roomLeft holds when nothing saturates: everything runs, and throughput rose
-// up to here.
+// clearly up to here.
 func roomLeft(v *seen) (o opinion) {
-	rising, known := v.rises()
-	if v.holds() || v.queues() || !known || !rising {
+	slope, known := v.slope()
+	if v.holds() || v.queues() || !known || slope < clearlyRises {
 		return o
 	}
 	o.say("%s", v.placesLine())

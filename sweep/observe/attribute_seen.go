@@ -140,17 +140,21 @@ func (v *seen) gain() (from, to float64, hasFrom, hasTo bool) {
 	return from, to, hasFrom, hasTo
 }
 
-// rises says whether throughput still rose up to this level, or from it on
-// where it is the lowest; known is false where there is no neighbour.
-func (v *seen) rises() (rising, known bool) {
+// slope is the gain up to this level, or from it on where it is the lowest;
+// known is false where there is no neighbour.
+func (v *seen) slope() (slope float64, known bool) {
 	from, to, hasFrom, hasTo := v.gain()
-	switch {
-	case hasFrom:
-		return from >= risesFrom, true
-	case hasTo:
-		return to >= risesFrom, true
+	if hasFrom {
+		return from, true
 	}
-	return false, false
+	return to, hasTo
+}
+
+// rises says whether throughput still rises as it does below a knee. Between
+// that and a clear rise lies what noise makes of a knee, and neither is said.
+func (v *seen) rises() (rising, known bool) {
+	slope, known := v.slope()
+	return known && slope >= risesFrom, known
 }
 
 // itlMS is the time per token as the client saw it, or the engines.

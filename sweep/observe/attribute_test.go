@@ -142,6 +142,7 @@ func TestOneLevel(t *testing.T) {
 		"compute":                               {levelAt(64, 1010, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Compute, "8.0 ms at 8, 60.0 ms at 64"},
 		"compute, but tokens come as before":    {levelAt(64, 1010, 50, 8.1, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "should rise"},
 		"compute, but throughput falls":         {levelAt(64, 500, 50, 60, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "falls with more streams"},
+		"near a knee":                           {levelAt(64, 1680, 50, 40, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "elasticity 0.25"},
 		"others use it":                         {full(func(l *Level) { l.Client.Streams, l.Client.InFlight = 32, 32 }), Unknown, "not ours"},
 		"the client":                            {full(func(l *Level) { l.Client.ClientBound, l.Client.ClientWhy = true, "92 % of its CPU" }), LoadGenerator, "92 %"},
 		"the client gets no CPU":                {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 662 }), LoadGenerator, "2.3 s a second"},
