@@ -146,18 +146,20 @@ func TestAcceptSickCampaigns(t *testing.T) {
 		name  string
 		share float64
 	}{{"1/10", 0.1}, {"⅓", 1.0 / 3}, {"⅔", 2.0 / 3}} {
-		accepted, degraded := newShares(s), newShares(s)
+		accepted, degraded, seen := newShares(s), newShares(s), newShares(s)
 		for i, seed := range s.Seeds {
 			for trial := range len(laws()) * acceptTrials {
 				d := draw(seed, trial, 0.04, 0.03)
 				d.stalls = kneetest.NewStalls(d.rng, c.share)
 				p := d.calibrate(t)
 				count(&accepted[i], p.Writable)
+				count(&seen[i], p.Writable && d.stalls.Count > 0)
 				truth := d.factor * d.law.X(float64(p.Gate.ConcurrencyPerGPU))
 				count(&degraded[i], p.Writable && p.TokPerSecPerGPU < 0.9*truth)
 			}
 		}
 		s.Judge(t, kneetest.Shares("A10", c.name+" of the runs stalled: accepted", kneetest.Stated, 0, accepted))
+		s.Judge(t, kneetest.Shares("A10", c.name+" of the runs stalled: accepted though a run stalled", kneetest.Stated, 0, seen))
 		s.Judge(t, kneetest.Shares("A10", c.name+" of the runs stalled: accepted and > 10 % degraded", kneetest.AtMost, 0.01, degraded))
 	}
 }

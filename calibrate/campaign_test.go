@@ -22,7 +22,9 @@ type deployment struct {
 	cv     float64
 	factor float64
 	stalls *kneetest.Stalls
-	real   bool // not simulated
+	spells *spells
+	later  time.Duration // when its runs begin
+	real   bool          // not simulated
 	// listed, if not 0, is how many of its eight workers the frontend lists.
 	listed int
 }
@@ -48,18 +50,22 @@ func (d *deployment) run(t *testing.T, c sweep.Campaign) sweep.Curve {
 	t.Helper()
 	c.Measure = func(_ context.Context, s sweep.Step, _ uint64) (loadgen.Result, error) {
 		r := d.law.Sweep(d.rng, []int{s.ConcurrencyPerGPU}, 1, d.cv, d.stalls)[0]
-		started := time.Unix(int64(100*len(c.Curve.Runs)), 0)
+		started := time.Unix(0, 0).Add(d.later + time.Duration(len(c.Curve.Runs))*runEvery)
 		x := d.factor * r.TokPerSecPerGPU
 		e := loadgen.Estimate{
 			Seconds: 30, Requests: 5000, OutputTokens: 30 * x, OutputTokPerSec: x, RequestsPerSec: x / 128,
 			TTFTP50MS: r.TTFTP50MS, TTFTP99MS: r.TTFTP99MS, ITLP50MS: r.ITLMS,
 		}
-		return loadgen.Result{
+		out := loadgen.Result{
 			Kind: s.Kind, Concurrency: s.ConcurrencyPerGPU, Started: started, Ended: started.Add(40 * time.Second), Window: e, WholeRun: e,
 			Measured: loadgen.Outcomes{loadgen.OK: 5000}, All: loadgen.Outcomes{loadgen.OK: 5000},
 			Series: d.series(x), SeriesSeconds: 1, OutputTokensPerRequest: 128, RequestedOutputTokens: 128,
 			Health: loadgen.Health{LittleMeasured: true, CPUShare: 0.1},
-		}, nil
+		}
+		if d.spells != nil {
+			d.spells.spoil(&out)
+		}
+		return out, nil
 	}
 	if d.listed > 0 {
 		c.Workers = &sweep.WorkerWatch{Expected: 8, From: "as the baseline", Read: d.workers}
@@ -77,6 +83,9 @@ func (d *deployment) workers(context.Context) ([]uint64, error) {
 	}
 	return ids, nil
 }
+
+// runEvery is the time from one run to the next.
+const runEvery = 100 * time.Second
 
 // series is half a minute of steady throughput, a value a second.
 func (d *deployment) series(x float64) []float64 {

@@ -89,6 +89,26 @@ func moves(runs []Run, i int) bool {
 	return false
 }
 
+// TestOutlookOfAMovingPoint: the bound for a point that stays is no bound where
+// a confirmation brings the knee down, and the other one is.
+func TestOutlookOfAMovingPoint(t *testing.T) {
+	p := confirmPlan()
+	runs, d := newWorld(kneetest.New(kneetest.Collapse, rand.New(rand.NewPCG(16, 9))), 0.05, 16).play(t, p)
+	over := 0
+	for i := len(runs) / 2; i < len(runs); i += 3 {
+		o, left := outlookOf(p, runs[:i]), len(runs)-i
+		if left > o.MostRuns || left > o.MostHere && !moves(runs, i) {
+			t.Errorf("%d of %d runs made: %+v", i, len(runs), o)
+		}
+		if left > o.MostHere {
+			over++
+		}
+	}
+	if !d.Point.Healthy || over == 0 {
+		t.Errorf("the point did not move: %+v", d)
+	}
+}
+
 // TestOutlookExact: where the planner has no choice left, the outlook is what
 // it will do.
 func TestOutlookExact(t *testing.T) {
