@@ -126,14 +126,17 @@ func btoi(b bool) int {
 // which only an anchor shows. What is claimed is that a campaign which saw both
 // kinds of spells is not accepted.
 func TestAcceptSpells(t *testing.T) {
-	s := newSuite(t)
+	s, trials := newSuite(t), 2
+	if s.Full {
+		trials = 8 * len(laws())
+	}
 	const min = time.Minute
 	for _, c := range []struct{ good, bad, gap time.Duration }{
 		{10 * min, 5 * min, 31 * min}, {30 * min, 15 * min, 31 * min}, {60 * min, 30 * min, 31 * min}, {60 * min, 30 * min, 360 * min},
 		{240 * min, 120 * min, 31 * min}, {240 * min, 120 * min, 360 * min}, {90 * min, 10 * min, 31 * min},
 	} {
 		seeds := kneetest.Each(s.Seeds, func(seed uint64) (out spelled) {
-			for trial := range len(laws()) * max(acceptTrials/2, 1) {
+			for trial := range trials {
 				d := draw(seed, trial, 0.04, 0.03)
 				d.spells = newSpells(d.rng, c.good, c.bad)
 				out.add(t, d, c.gap)
