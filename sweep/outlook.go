@@ -2,7 +2,6 @@ package sweep
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -85,8 +84,7 @@ func (c Curve) Outlook() Outlook {
 func endsUnstable(c Curve, next Run, find fitter) bool {
 	next.Violations = []Violation{{Gate: "V6"}}
 	runs := append(c.Runs[:len(c.Runs):len(c.Runs)], next)
-	d := nextStep(c.Plan, runs, find)
-	return d.Done && strings.HasPrefix(d.Reason, "unstable")
+	return nextStep(c.Plan, runs, find).Unstable()
 }
 
 // most bounds the runs that are still to come, whatever they show: while the

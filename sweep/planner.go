@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/knee"
 )
@@ -14,6 +15,10 @@ type Decision struct {
 	Point  OperatingPoint
 	Reason string
 }
+
+// Unstable reports whether the campaign ended because its environment is not
+// steady: what was measured until then is no finished answer.
+func (d Decision) Unstable() bool { return d.Done && strings.HasPrefix(d.Reason, "unstable") }
 
 // fitter is knee.Find, or a memo of it: replaying a campaign asks for the same
 // few fits at every step.

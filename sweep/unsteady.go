@@ -59,6 +59,9 @@ func (s *steadiness) add(r Run) string {
 	if r.Step.Purpose == Confirm {
 		s.upTo = max(s.upTo, n)
 	}
+	if r.Step.Purpose == Pulse { // bears on the checks to come alone
+		return ""
+	}
 	s.seen = append(s.seen, stand{n, r.stoodStill()})
 	s.view.add(r)
 	if why := s.burst(); why != "" {

@@ -81,6 +81,13 @@ func TestUnsteady(t *testing.T) {
 		{"below a level that stalled as well", slices.Concat(steadies("", 8), steadies(slow, 8), steadies(stalled, 16), steadies("", 16, 16)), 0, ""},
 		{"below a level of two kinds", slices.Concat(steadies("", 8), steadies(slow, 8, 16), steadies("", 16, 16)), 0, ""},
 		{"below a level that gives less", slices.Concat(steadies("", 64), steadies(slow, 64), steadies(slow, 128, 128)), 0, ""},
+		{"for the pulse of checks", func() []Run {
+			runs := slices.Concat(steadies("", 64), steadies(stalled, 8, 8, 8), steadies(slow, 64))
+			for i := range runs[1:] {
+				runs[i+1].Step.Purpose = Pulse
+			}
+			return runs
+		}(), 64, ""},
 		{"in windows apart", func() []Run {
 			runs := slices.Concat(confirms(steadies("", 64, 64)), confirms(steadies(slow, 64, 64)))
 			runs[2].Window, runs[3].Window = 2, 2
@@ -254,13 +261,13 @@ func TestSweepEndsWhenDecided(t *testing.T) {
 	} {
 		for seed := range uint64(3) {
 			runs, d := unsteadyWorld(c.gate, seed).play(t, c.plan)
-			if len(runs) > c.most || !strings.HasPrefix(d.Reason, "unstable: ") || d.Point.Healthy || d.Point.Reason != d.Reason {
+			if len(runs) > c.most || !d.Unstable() || d.Point.Healthy || d.Point.Reason != d.Reason {
 				t.Errorf("%s, seed %d: %d runs, %+v", c.name, seed, len(runs), d)
 			}
 			if o := outlookOf(c.plan, runs); o != (Outlook{}) {
 				t.Errorf("%s, seed %d: %+v is left", c.name, seed, o)
 			}
-			if healthy, d := newWorld(kneetest.GB300(210), 0.05, seed).play(t, c.plan); strings.Contains(d.Reason, "unstable") {
+			if healthy, d := newWorld(kneetest.GB300(210), 0.05, seed).play(t, c.plan); d.Unstable() {
 				t.Errorf("%s, seed %d: healthy, and after %d runs %+v", c.name, seed, len(healthy), d)
 			}
 		}

@@ -113,6 +113,9 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 	}); err != nil {
 		return err
 	}
+	if d.Unstable() {
+		return verdict{exitInconclusive}
+	}
 	return kneeVerdict(curve.Fit().Status)
 }
 
