@@ -213,6 +213,16 @@ func TestNoNeighbours(t *testing.T) {
 	}
 }
 
+// A level at which the client is the limit is nothing to compare with.
+func TestClientBoundNeighbour(t *testing.T) {
+	starved := levelAt(256, 1100, 50, 240, capOf(1024), runs(128, 0), runs(128, 0))
+	starved.Client.RunQueueShare, starved.Client.LagP99MS = 2, 325
+	f := Attribute([]Level{levelAt(64, 1000, 50, 60, capOf(1024), runs(32, 0), runs(32, 0)), starved})
+	if f[0].Bottleneck != Unknown || f[1].Bottleneck != LoadGenerator {
+		t.Errorf("%+v", f)
+	}
+}
+
 // Contradictions between levels.
 func TestRisesAgain(t *testing.T) {
 	f := Attribute([]Level{
