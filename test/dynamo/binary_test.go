@@ -1,4 +1,4 @@
-//go:build dynamo
+//go:build dynamo || verify
 
 package dynamo
 
@@ -12,6 +12,10 @@ import (
 	"testing"
 	"time"
 )
+
+// exitInconclusive is the exit status of what gives no verdict, and of a
+// PROVISIONAL calibration.
+const exitInconclusive = 9
 
 // build builds the binary that users run.
 func build(t *testing.T) string {

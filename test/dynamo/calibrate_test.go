@@ -25,8 +25,6 @@ const (
 	// kneeOctaves is how far the knee may lie from the engines' batch cap,
 	// where throughput stops growing.
 	kneeOctaves = 0.25
-	// exitInconclusive is the exit status of a PROVISIONAL calibration.
-	exitInconclusive = 9
 )
 
 // calibration is what the tests read of calibrate -o json.
