@@ -29,6 +29,7 @@ func ReadJournal(path string) (Curve, error) {
 // from; a torn last line lies beyond.
 func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
+	begun := map[int64]int{} // which run began when
 	for number := 1; ; number++ {
 		line, whole, err := readLine(lines)
 		at := func(err error) error { return fmt.Errorf("%s:%d: %w", path, number, err) }
@@ -48,7 +49,7 @@ func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 		if number == 1 {
 			c, err = parseHeader(line)
 		} else {
-			err = parseRun(line, &c)
+			err = parseRun(line, &c, begun)
 		}
 		if err != nil {
 			return Curve{}, 0, at(err)
@@ -127,8 +128,9 @@ func parseHeader(line []byte) (Curve, error) {
 }
 
 // parseRun appends a run. Numbers must follow each other: a journal with a
-// line lost or doubled is damaged, however well the rest reads.
-func parseRun(line []byte, c *Curve) error {
+// line lost or doubled is damaged, however well the rest reads. begun tells runs
+// by their time, in nanoseconds.
+func parseRun(line []byte, c *Curve, begun map[int64]int) error {
 	var r runLine
 	if err := json.Unmarshal(line, &r); err != nil {
 		return fmt.Errorf("damaged run: %w", err)
@@ -145,6 +147,15 @@ func parseRun(line []byte, c *Curve) error {
 		return fmt.Errorf("run %d is of unknown kind %q", r.Seq, r.Step.Kind)
 	case len(c.Runs) > 0 && !follows(c.Runs[len(c.Runs)-1], r.Run), len(c.Runs) == 0 && r.window() != 1:
 		return fmt.Errorf("run %d is of window %d, deployment %.40q at %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment, r.Target)
+	}
+	if err := consistent(r.Run, c.Fingerprint.GPUs); err != nil {
+		return fmt.Errorf("run %d: %w", r.Seq, err)
+	}
+	if at := r.Started.UnixNano(); !r.Started.IsZero() {
+		if first, known := begun[at]; known {
+			return fmt.Errorf("run %d is a copy of run %d: no two begin in the same nanosecond, and one must not count twice", r.Seq, first)
+		}
+		begun[at] = r.Seq
 	}
 	c.Runs = append(c.Runs, r.Run)
 	return nil

@@ -74,8 +74,10 @@ type Report struct {
 	// KneeRatio is B's knee over A's, between the extremes that their own
 	// intervals allow; 0 unless both have one.
 	KneeRatio, KneeLow, KneeHigh float64
-	// SLORatio is the same of the concurrencies up to which the objective is met.
+	// SLORatio is the same of the concurrencies up to which the objective is met;
+	// an end is open where the levels, not the objective, are what ends it.
 	SLORatio, SLOLow, SLOHigh float64
+	SLOLowOpen, SLOHighOpen   bool
 	OnlyA, OnlyB              []int
 	Interleaved               bool
 	// Paired says that Throughput and TTFT are those of pairs.

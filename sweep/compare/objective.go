@@ -60,6 +60,7 @@ func (r *Report) compareSLO(a, b sweep.SLO) {
 	}
 	r.SLORatio = b.ConcurrencyPerGPU / a.ConcurrencyPerGPU
 	r.SLOLow, r.SLOHigh = b.Low/a.High, b.High/a.Low
+	r.SLOLowOpen, r.SLOHighOpen = b.LowOpen || a.HighOpen, b.HighOpen || a.LowOpen
 }
 
 // remarkObjective says why goodput is not compared, and where it is a bound.

@@ -83,6 +83,7 @@ func TestCrossings(t *testing.T) {
 		ratio, low, high float64
 	}{
 		{crossed(32), crossed(64), 2, 1.28, 3.125},
+		{crossed(64), crossed(32), 0.5, 0.32, 0.78125},
 		{crossed(32), sweep.SLO{State: sweep.SLOMet, ConcurrencyPerGPU: 256, Low: 200, High: 256}, 0, 0, 0},
 		{sweep.SLO{State: sweep.SLONotMet, Low: 8, High: 9}, crossed(64), 0, 0, 0},
 		{sweep.SLO{}, sweep.SLO{}, 0, 0, 0},
@@ -91,5 +92,16 @@ func TestCrossings(t *testing.T) {
 		if r.compareSLO(c.a, c.b); math.Abs(r.SLORatio-c.ratio)+math.Abs(r.SLOLow-c.low)+math.Abs(r.SLOHigh-c.high) > 1e-9 {
 			t.Errorf("%+v", r)
 		}
+	}
+	a, b := crossed(32), crossed(64)
+	for _, open := range []*bool{&a.LowOpen, &a.HighOpen, &b.LowOpen, &b.HighOpen} {
+		*open = true
+		var r Report
+		r.compareSLO(a, b)
+		low := open == &a.HighOpen || open == &b.LowOpen
+		if r.SLOLowOpen != low || r.SLOHighOpen == low {
+			t.Errorf("%+v and %+v: %+v", a, b, r)
+		}
+		*open = false
 	}
 }

@@ -1,0 +1,44 @@
+package sweep
+
+import (
+	"fmt"
+
+	"github.com/perfsweep/perfsweep/loadgen"
+)
+
+// mostNumber bounds what is measured, in whatever unit: what is above it was
+// not.
+const mostNumber = 1e15
+
+// consistent refuses a run whose result is not one of its step, or holds what
+// nothing measures.
+func consistent(r Run, gpus int) error {
+	res := &r.Result
+	if want := r.Step.ConcurrencyPerGPU * gpus; res.Concurrency != 0 && res.Concurrency != want {
+		return fmt.Errorf("%d streams where %d per GPU on %d GPUs were planned", res.Concurrency, r.Step.ConcurrencyPerGPU, gpus)
+	}
+	if res.Kind != "" && res.Kind != r.Step.Kind {
+		return fmt.Errorf("the result of a %s run where a %s run was planned", res.Kind, r.Step.Kind)
+	}
+	for _, e := range []*loadgen.Estimate{&res.Window, &res.WholeRun} {
+		for _, v := range []float64{
+			e.Seconds, float64(e.Requests), e.OutputTokens, e.OutputTokPerSec, e.RequestsPerSec,
+			e.TTFTMeanMS, e.TTFTP50MS, e.TTFTP90MS, e.TTFTP99MS, e.ITLP50MS, e.ITLP99MS, e.E2EMeanMS,
+		} {
+			if !(v >= 0 && v <= mostNumber) {
+				return fmt.Errorf("%v is no measurement", v)
+			}
+		}
+	}
+	if g := res.Goodput; g != nil {
+		for _, v := range []float64{g.RequestsPerSec, g.OutputTokPerSec, float64(g.Requests), float64(g.WithoutITL)} {
+			if !(v >= 0 && v <= mostNumber) {
+				return fmt.Errorf("%v is no measurement of goodput", v)
+			}
+		}
+		if !(g.Share >= 0 && g.Share <= 1) || g.Good < 0 || g.Good > g.Requests {
+			return fmt.Errorf("%d good requests of %d, a share of %v", g.Good, g.Requests, g.Share)
+		}
+	}
+	return nil
+}
