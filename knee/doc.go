@@ -61,7 +61,9 @@
 // model re-selection (Efron 1979), the measured levels around the knee, and the
 // tilted argmax with the level after it: the bootstrap alone knows nothing of
 // model error or of the spacing of the levels, and covered 72 % of the knees
-// instead of 90 %.
+// instead of 90 %. Where no model may speak the tilted argmax is what is
+// redrawn, and the interval reaches back to the level before: the knee of a
+// staircase is the jump between two levels.
 //
 // # What was not used
 //

@@ -55,13 +55,11 @@ func find(runs []Run, opt Options, th thresholds) Fit {
 // judge fits the models, decides, and fills in the answer.
 func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	j.pool = poolOf(j.fitted)
-	for i, l := range j.fitted {
+	for _, l := range j.fitted {
 		j.y = append(j.y, l.y)
 		j.tilt = append(j.tilt, l.y-j.e*math.Log(float64(l.n)))
-		if j.tilt[i] > j.tilt[j.top] {
-			j.top = i
-		}
 	}
+	j.top = j.tiltedArgmax(j.y)
 	j.edge = latencyEdge(j.fitted, th.ttftStep)
 
 	g := newGrid(j.fitted)
@@ -85,7 +83,7 @@ func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	f.Model, f.Params, f.curve = m.name(), m.params(), m.curve()
 	f.TiltLevel, f.LatencyEdge = j.fitted[j.top].n, j.edge
 	if f.Knee > 0 {
-		lo, hi := resample(g, j, opt)
+		lo, hi := resample(g, j, opt, f.Status)
 		f.KneeLow, f.KneeHigh, j.spansOf = j.interval(lo, hi, f.Knee, f.Status)
 	}
 	f.Refine = suggest(j.fitted, j, answer{status: f.Status, knee: f.Knee})

@@ -6,10 +6,12 @@ import (
 	"slices"
 )
 
-// resample is the stratified residual bootstrap with model re-selection: the
-// 5 % and 95 % quantiles of the knee over redrawn level centres. It ignores
-// model error and level spacing, which interval adds.
-func resample(g *grid, j *judged, opt Options) (lo, hi float64) {
+// resample is the stratified residual bootstrap: the 5 % and 95 % quantiles,
+// over redrawn level centres, of what is reported. That is the knee of the
+// model, selected again, unless no model may speak: then it is the tilted
+// argmax, of whose noise the models' knees say nothing. It ignores model error
+// and level spacing, which interval adds.
+func resample(g *grid, j *judged, opt Options, status Status) (lo, hi float64) {
 	rng := rand.New(rand.NewPCG(opt.Seed, 0x6b6e6565)) // "knee"
 	s := assumedNoise
 	if j.pool.df > 0 {
@@ -19,13 +21,32 @@ func resample(g *grid, j *judged, opt Options) (lo, hi float64) {
 	knees := make([]float64, opt.Bootstrap)
 	for b := range knees {
 		for i, center := range j.y {
-			y[i] = center + rng.NormFloat64()*centerSE*s/math.Sqrt(g.w[i])
+			se := centerSE
+			if status == Ambiguous && g.w[i] <= 2 { // the median of two is their mean
+				se = 1
+			}
+			y[i] = center + rng.NormFloat64()*se*s/math.Sqrt(g.w[i])
+		}
+		if status == Ambiguous {
+			knees[b] = j.n(j.tiltedArgmax(y))
+			continue
 		}
 		f, p := g.best(y, j.pool.ss, d)
 		knees[b] = min(max(g.model(f, p).knee(j.e), j.n(0)), j.n(j.last()))
 	}
 	slices.Sort(knees)
 	return quantile(knees, 0.05), quantile(knees, 0.95)
+}
+
+// tiltedArgmax is the index of the level at which y − e·ln n is largest.
+func (j *judged) tiltedArgmax(y []float64) (top int) {
+	best := math.Inf(-1)
+	for i, v := range y {
+		if tilt := v - j.e*math.Log(j.n(i)); tilt > best {
+			top, best = i, tilt
+		}
+	}
+	return top
 }
 
 // quantile interpolates linearly between sorted values.
@@ -49,7 +70,9 @@ func (j *judged) interval(lo, hi, knee float64, status Status) (low, high float6
 }
 
 // spans are the bootstrap, the knee with the levels around it, and, unless
-// latency decided, the tilted argmax level and the one after it. A TTFT step
+// latency decided, the tilted argmax level and the one after it. Where the
+// argmax stands in for a knee, that of a staircase is the jump below it, so the
+// bootstrap then begins at the level before. A TTFT step
 // that is too small to be an edge on its own still widens it: on half-octave
 // ladders the ×3 rule misses edges in the upper half of a step, and without
 // this the interval of a plateau with rising TTFT covered only 3 of 4 knees.
@@ -65,7 +88,11 @@ func (j *judged) spans(lo, hi, knee float64, status Status) []Span {
 			around.High = n
 		}
 	}
-	parts := []Span{{"bootstrap, 5 % to 95 %", lo, hi}, around}
+	redrawn := Span{"bootstrap, 5 % to 95 %", lo, hi}
+	if status == Ambiguous {
+		redrawn = Span{"bootstrap of the tilted argmax, 5 % to 95 %, from the level before", j.before(lo), hi}
+	}
+	parts := []Span{redrawn, around}
 	if weak := float64(latencyEdge(j.fitted, 1)); weak > 0 && weak < knee {
 		parts = append(parts, Span{"from a sustained TTFT step, however small", weak, knee})
 	}

@@ -172,6 +172,17 @@ func (j *judged) after(n int) int {
 	return n
 }
 
+// before is the fitted level below n, or the lowest where there is none.
+func (j *judged) before(n float64) float64 {
+	low := j.n(0)
+	for i := range j.fitted {
+		if j.n(i) < n {
+			low = j.n(i)
+		}
+	}
+	return low
+}
+
 // stepMiddle is F3: the knee is somewhere within the step after the edge.
 func (j *judged) stepMiddle() float64 {
 	return math.Sqrt(float64(j.edge) * float64(j.after(j.edge)))

@@ -232,3 +232,38 @@ func TestRefinedIsCloserThanGrid(t *testing.T) {
 		t.Errorf("mean error %.4f octaves refined, %.4f on the grid", refined/40, grid/40)
 	}
 }
+
+// Where no model may speak, noise may put the tilted argmax of a staircase past
+// the jump that is its knee: the interval must reach back as far as the noise,
+// and to the level before the jump.
+func TestIntervalOfAStaircase(t *testing.T) {
+	const jump = 50.0
+	x := func(n float64) float64 {
+		switch {
+		case n < 4:
+			return 100
+		case n < 14:
+			return 400
+		case n < jump:
+			return 1600
+		}
+		return 6400
+	}
+	var runs []knee.Run
+	for _, n := range kneetest.HalfOctave() {
+		level := map[int]float64{64: 0.96, 96: 1.06}[n]
+		if level == 0 {
+			level = 1
+		}
+		for _, noise := range []float64{0.95, 1.05} {
+			runs = append(runs, knee.Run{ConcurrencyPerGPU: n, TokPerSecPerGPU: level * noise * x(float64(n))})
+		}
+	}
+	fit := knee.Find(runs, knee.Options{})
+	if fit.Status != knee.Ambiguous || fit.TiltLevel != 96 {
+		t.Fatalf("%s, tilted argmax %d, want knee_ambiguous past the jump, at 96", fit.Status, fit.TiltLevel)
+	}
+	if fit.KneeLow > jump || fit.KneeHigh < 128 {
+		t.Errorf("interval %g to %g, want 48 to 128 within it", fit.KneeLow, fit.KneeHigh)
+	}
+}
