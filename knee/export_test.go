@@ -1,6 +1,9 @@
 package knee
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // The rules in which the reference implementation differs, for
 // proving where a difference from it comes from.
@@ -54,4 +57,13 @@ func Ridge(runs []Run) (lo, hi float64) {
 		return math.Exp(a), math.Exp(b)
 	}
 	return 0, 0
+}
+
+// Splits reports whether cleaning splits a level or finds a valley, as the
+// levels of Find tell it, without the fit.
+func Splits(runs []Run) bool {
+	levels, _ := groupLevels(runs)
+	cleanLevels(levels, GapThreshold)
+	dropValleys(trimCollapse(levels))
+	return slices.ContainsFunc(levels, func(l *level) bool { return l.report().Split() })
 }

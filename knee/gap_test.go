@@ -2,10 +2,12 @@ package knee_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/knee/kneetest"
 )
 
 // The reference values of knee.md §18.5.
@@ -103,5 +105,31 @@ func TestCutsAtHighestGap(t *testing.T) {
 	l := knee.Find(runs, knee.Options{}).Levels[2]
 	if l.Runs != 5 || l.Kept != 3 || !l.Split() || math.Abs(l.TokPerSecPerGPU-400) > 1e-9 {
 		t.Errorf("level %+v, want 3 of 5 kept around 400 and split", l)
+	}
+}
+
+// The acceptance counts split levels by cleaning alone: Find must say the same,
+// with and without stalls.
+func TestSplitsAreThoseOfFind(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 11))
+	var seen [2]int
+	for i := range 60 {
+		var stalls *kneetest.Stalls
+		if i%2 == 0 {
+			stalls = kneetest.NewStalls(rng, 0.1)
+		}
+		runs := kneetest.New(kneetest.BatchCap, rng).Sweep(rng, kneetest.HalfOctave()[4:], 2, 0.05, stalls)
+		found := slices.ContainsFunc(knee.Find(runs, onlyKnee).Levels, knee.Level.Split)
+		if got := knee.Splits(runs); got != found {
+			t.Fatalf("sweep %d: cleaning %v, Find %v", i, got, found)
+		}
+		if found {
+			seen[1]++
+		} else {
+			seen[0]++
+		}
+	}
+	if seen[0] == 0 || seen[1] == 0 {
+		t.Errorf("%d without and %d with a split: nothing is compared", seen[0], seen[1])
 	}
 }
