@@ -6,9 +6,11 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
-// mostNumber bounds what is measured, in whatever unit: what is above it was
-// not.
-const mostNumber = 1e15
+// What is measured lies between these, in whatever unit, or is 0 for absent;
+// beyond them ratios are no numbers.
+const leastNumber, mostNumber = 1e-12, 1e15
+
+func measurable(v float64) bool { return v == 0 || v >= leastNumber && v <= mostNumber }
 
 // consistent refuses a run whose result is not one of its step, or holds what
 // nothing measures.
@@ -25,14 +27,14 @@ func consistent(r Run, gpus int) error {
 			e.Seconds, float64(e.Requests), e.OutputTokens, e.OutputTokPerSec, e.RequestsPerSec,
 			e.TTFTMeanMS, e.TTFTP50MS, e.TTFTP90MS, e.TTFTP99MS, e.ITLP50MS, e.ITLP99MS, e.E2EMeanMS,
 		} {
-			if !(v >= 0 && v <= mostNumber) {
+			if !measurable(v) {
 				return fmt.Errorf("%v is no measurement", v)
 			}
 		}
 	}
 	if g := res.Goodput; g != nil {
 		for _, v := range []float64{g.RequestsPerSec, g.OutputTokPerSec, float64(g.Requests), float64(g.WithoutITL)} {
-			if !(v >= 0 && v <= mostNumber) {
+			if !measurable(v) {
 				return fmt.Errorf("%v is no measurement of goodput", v)
 			}
 		}

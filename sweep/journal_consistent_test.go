@@ -23,6 +23,7 @@ func TestInconsistentRuns(t *testing.T) {
 		{"another kind", func(r []Run) { r[1].Result.Kind = loadgen.Gate }, ":3: run 2: the result of a gate run"},
 		{"a negative rate", func(r []Run) { r[1].Result.Window.OutputTokPerSec = -5 }, ":3: run 2: -5 is no measurement"},
 		{"an absurd rate", func(r []Run) { r[1].Result.WholeRun.OutputTokPerSec = 1e300 }, ":3: run 2: 1e+300 is no measurement"},
+		{"a rate of almost nothing", func(r []Run) { r[1].Result.WholeRun.OutputTokPerSec = 5e-324 }, ":3: run 2: 5e-324 is no measurement"},
 		{"a negative latency", func(r []Run) { r[1].Result.Window.TTFTP99MS = -1 }, ":3: run 2: -1 is no measurement"},
 		{"a negative count", func(r []Run) { r[1].Result.Window.Requests = -3 }, ":3: run 2: -3 is no measurement"},
 		{"more than all are good", func(r []Run) { r[1].Result.Goodput = &loadgen.Goodput{Requests: 5, Good: 6, Share: 1} }, ":3: run 2: 6 good requests of 5"},
