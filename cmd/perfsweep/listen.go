@@ -53,7 +53,11 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, mo
 	if err != nil {
 		return ears{}, badInputf("--metrics: %w", err)
 	}
-	e := ears{watch: w}
+	var workers []observe.Source
+	if len(named) > 0 {
+		workers = w.Sources
+	}
+	e := ears{facts: observe.ReadFacts(ctx, own, t.baseURL, model, workers)}
 	told := false
 	for _, s := range first {
 		switch {
@@ -61,18 +65,18 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, mo
 			return ears{}, fmt.Errorf("--metrics %s: %w; give the address of a metrics page, or --metrics off", s.Source, s.Err)
 		case s.Err != nil:
 			c.say("note: what holds a level back is told from this side only: %v", s.Err)
-			return ears{}, nil
+			return e, nil
 		}
 		told = told || s.Frontend != nil || s.Engines != nil || s.GPUs != nil || s.Node != nil
-		e.facts = observe.MergeFacts(e.facts, s.Facts)
 	}
 	if !told {
 		if len(named) > 0 {
 			return ears{}, fmt.Errorf("--metrics: none of the pages tells anything of Dynamo, vLLM, SGLang, TRT-LLM, llama.cpp, DCGM or a node's pressure; give the address of one that does, or --metrics off")
 		}
 		c.say("note: what holds a level back is told from this side only: the target's /metrics tells nothing that is known here")
-		return ears{}, nil
+		return e, nil
 	}
+	e.watch = w
 	return e, nil
 }
 
