@@ -91,11 +91,15 @@ accept: ## the statistical acceptance as a table, on SEEDS (about 20 minutes)
 
 .PHONY: verify
 verify: ## timing against the real Dynamo frontend's own histograms, and 4,096 streams (needs PERFSWEEP_SHARED or ../shared)
-	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -p 1 -tags verify -run Verify -timeout 20m ./test/dynamo/ ./loadgen/pacer/
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -p 1 -tags verify -run Verify -timeout 30m ./test/dynamo/ ./loadgen/pacer/
 
 .PHONY: lost
 lost: ## a check of a real Dynamo frontend that lost one of four workers, ten times (20 minutes)
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run LostWorkerOften -timeout 60m ./test/dynamo/
+
+.PHONY: bottlenecks
+bottlenecks: ## known bottlenecks of a real Dynamo frontend, each named in five of five runs (20 minutes)
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run BottlenecksOften -timeout 60m ./test/dynamo/
 
 .PHONY: vllm
 vllm: ## token counts against a real vLLM on this CPU (5 GB, minutes), or against the one at PERFSWEEP_VLLM_URL

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestVerifyBottlenecks: five of five.
-func TestVerifyBottlenecks(t *testing.T) {
+// TestBottlenecksOften: five of five.
+func TestBottlenecksOften(t *testing.T) {
 	for _, b := range bottlenecks() {
 		for i := range 5 {
 			t.Run(fmt.Sprintf("%s/%d", b.name, i+1), func(t *testing.T) { attributeReal(t, b) })

@@ -3,6 +3,8 @@
 package dynamo
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,8 +47,27 @@ func bottlenecks() []bottleneck {
 const levelTime = 8 * time.Second
 
 // attributeReal measures the deployment and demands that its last level is named
-// for what it is and no level for anything else.
+// for what it is and no level for anything else. What a busy machine does to a
+// level is true of the machine and not of the deployment: it is measured again,
+// three times at most. A wrong answer is never asked for twice.
 func attributeReal(t *testing.T, b bottleneck) {
+	for i := range 3 {
+		var findings []observe.Finding
+		t.Run(fmt.Sprintf("measurement %d", i+1), func(t *testing.T) { findings = measureReal(t, b) })
+		if t.Failed() {
+			return
+		}
+		if !slices.ContainsFunc(findings, func(f observe.Finding) bool {
+			return f.Bottleneck == observe.Stalled || f.Bottleneck == observe.LoadGenerator
+		}) {
+			judgeFindings(t, b, findings)
+			return
+		}
+	}
+	t.Error("this machine stood still, or this tool was the bottleneck, in three measurements: run it on a less busy one")
+}
+
+func measureReal(t *testing.T, b bottleneck) []observe.Finding {
 	s := b.d.Start(t)
 	d := observetest.Deployment{Base: s.Base, Model: s.Model, GPUs: 1, Pages: s.Pages}
 	spec := loadgen.WorkloadSpec{Name: loadgen.Synthetic, ISL: b.isl, OSL: b.osl, OSLStddev: b.osl / 6, Seed: 1, IgnoreEOS: true}
@@ -60,9 +81,15 @@ func attributeReal(t *testing.T, b bottleneck) {
 		}
 	}
 	findings := observe.Attribute(d.Sweep(t, spec, levelTime, b.levels...))
-	for i, f := range findings {
+	for _, f := range findings {
 		t.Logf("%d streams: %s; %s; against: %s; workers %v", f.ConcurrencyPerGPU, f.Bottleneck,
 			strings.Join(f.Evidence, "; "), strings.Join(f.Against, "; "), f.Workers)
+	}
+	return findings
+}
+
+func judgeFindings(t *testing.T, b bottleneck, findings []observe.Finding) {
+	for i, f := range findings {
 		switch {
 		case f.Bottleneck == b.want:
 		case i == len(findings)-1:

@@ -1,4 +1,4 @@
-//go:build dynamo
+//go:build verify
 
 package dynamo
 
@@ -24,13 +24,13 @@ const (
 	powerSlow   = 0.7
 )
 
-// TestFaultPower: what calibrate predicts that a lost worker and a lower speed
+// TestVerifyFaultPower: what calibrate predicts that a lost worker and a lower speed
 // read is what a real frontend with that fault reads, at the operating point
 // and, with the lost worker, at the level of the pulse.
-func TestFaultPower(t *testing.T) {
+func TestVerifyFaultPower(t *testing.T) {
 	bin, dir := build(t), t.TempDir()
 	s := live.Dynamo{Workers: lostWorkers, Cap: 16, Speedup: powerSpeed}.Start(t)
-	if err := os.WriteFile(filepath.Join(dir, "overlay.yaml"), overlay(t), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "overlay.yaml"), []byte(lostOverlay), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	a := execute(t, lostLimit, dir, bin, append([]string{"calibrate", "--target", s.Base, "--effort", "quick",
