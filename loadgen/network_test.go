@@ -242,7 +242,7 @@ func TestCompletionsEndpoint(t *testing.T) {
 			t.Errorf("a request for %s", v.path)
 		}
 	}
-	for _, b := range f.bodies {
+	for _, b := range f.sent() {
 		if _, isText := b["prompt"].(string); !isText || b["messages"] != nil || b["max_tokens"] != 8.0 || b["max_completion_tokens"] != nil || b["temperature"] != 0.5 || b["nvext"] == nil {
 			t.Fatalf("a body of %v", b)
 		}

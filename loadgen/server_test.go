@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -143,6 +144,14 @@ func (e *engine) counts() (requests, outputTokens int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.requests, e.outputTokens
+}
+
+// sent are the bodies of the requests so far. Over a real socket only the lock
+// orders them before the test: the race detector does not see through recvmsg.
+func (e *engine) sent() []map[string]any {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Clone(e.bodies)
 }
 
 // serve runs the engine in memory until the test ends and returns how to reach
