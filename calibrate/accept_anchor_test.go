@@ -13,7 +13,7 @@ import (
 // must have in common with a campaign.
 func realCurve(c sweep.Curve, target string) sweep.Curve {
 	c.Fingerprint.Target = target
-	c.Fingerprint.Labels = map[string]string{"workers": "8", "gpu_product": "GB300", "image": "sha256:01", "precision": "fp8"}
+	c.Fingerprint.Labels = map[string]string{"workers": "8", "gpu_product": "GB300", "image": "sha256:01", "precision": "fp8", "node": target}
 	return c
 }
 

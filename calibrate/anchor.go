@@ -65,11 +65,11 @@ const (
 func (e *evidence) findAnchor() AnchorResult {
 	var out AnchorResult
 	for _, a := range e.policy.Anchors {
-		label, why := e.comparable(a)
-		if why != "" {
+		if why := e.comparable(a); why != "" {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s is no anchor: %s", printable(a.Name), why))
 			continue
 		}
+		label, doubt := e.place(a)
 		x := sweep.Median(anchorAttempts(a.Curve, e.op()).throughputs())
 		r := sweep.Median(e.attempts.throughputs()) / x
 		note := fmt.Sprintf("%s: x%.3f of its %s tok/s per GPU", label, r, num(x))
@@ -79,6 +79,10 @@ func (e *evidence) findAnchor() AnchorResult {
 		out.Notes = append(out.Notes, note)
 		if !(r >= anchorAtLeast) {
 			out.Refuses = true
+		}
+		if doubt != "" { // it can speak against the campaign, and not for it
+			out.Notes = append(out.Notes, fmt.Sprintf("%s is no anchor: %s", printable(a.Name), doubt))
+			continue
 		}
 		if out.Strength == "" || r < out.Ratio {
 			out.Strength, out.Label, out.Ratio = Strong, label, r
@@ -97,58 +101,47 @@ func (e *evidence) findAnchor() AnchorResult {
 	return out
 }
 
-// comparable says what kind of strong anchor a journal is, or why it is none.
-func (e *evidence) comparable(a AnchorJournal) (label, why string) {
-	elsewhere, why := e.sameThing(a)
-	if why != "" {
-		return "", why
+// comparable says why the campaign cannot be held against a journal, "" if it can.
+func (e *evidence) comparable(a AnchorJournal) string {
+	if why := e.sameThing(a); why != "" {
+		return why
 	}
 	runs := anchorAttempts(a.Curve, e.op())
 	x := runs.throughputs()
 	if len(x) < anchorRuns {
-		return "", fmt.Sprintf("it has %d valid gate runs at %d per GPU, %d are needed", len(x), e.op(), anchorRuns)
+		return fmt.Sprintf("it has %d valid gate runs at %d per GPU, %d are needed", len(x), e.op(), anchorRuns)
 	}
 	if len(e.attempts.valid) == 0 {
-		return "", "this campaign has no valid gate run to compare"
+		return "this campaign has no valid gate run to compare"
 	}
 	if _, _, split := splitGap(x, noise{}); split || tailApart(runs.p99s(), runs.p50s(), split) {
-		return "", "its own gate runs fall apart (C1, C2)"
+		return "its own gate runs fall apart (C1, C2)"
 	}
-	if elsewhere {
-		return fmt.Sprintf("%s, measured on another node or cluster (%s)", printable(a.Name), printable(a.Curve.Fingerprint.Target)), ""
-	}
-	ok := slices.ContainsFunc(e.policy.Approvals, func(p Approval) bool {
-		return p.JournalSHA256 == a.SHA256 && p.Simulated == a.Curve.Fingerprint.Simulated
-	})
-	if !ok {
-		return "", "it is a baseline of the same place that nobody approved in this state (calibrate --approve " + printable(a.Name) + ")"
-	}
-	return "the approved baseline " + printable(a.Name), ""
+	return ""
 }
 
 // sameThing reports why a journal measured another thing than this campaign,
-// "" if it did not, and whether it did so elsewhere.
-func (e *evidence) sameThing(a AnchorJournal) (elsewhere bool, why string) {
+// "" if it did not.
+func (e *evidence) sameThing(a AnchorJournal) string {
 	f, g := e.curve.Fingerprint, a.Curve.Fingerprint
 	if f.Simulated != g.Simulated {
-		return false, "a simulation and a measurement say nothing of each other"
+		return "a simulation and a measurement say nothing of each other"
 	}
 	if a.SHA256 == e.policy.Journal.SHA256 || sharesRuns(e.curve, a.Curve) {
-		return false, "it holds runs of this campaign, and no campaign vouches for itself"
+		return "it holds runs of this campaign, and no campaign vouches for itself"
 	}
 	if !f.Simulated {
 		// Unknown equals unknown within one journal only.
 		for _, k := range []string{"gpu_product", "image", "precision"} {
 			if f.Labels[k] == "" || g.Labels[k] == "" {
-				return false, fmt.Sprintf("%s is not stated in both journals (--label %s=...)", k, k)
+				return fmt.Sprintf("%s is not stated in both journals (--label %s=...)", k, k)
 			}
 		}
 	}
-	elsewhere, differs := placesAndDifferences(f.Diff(g))
-	if len(differs) > 0 {
-		return elsewhere, "it measured something else (" + strings.Join(differs, "; ") + ")"
+	if differs := differences(f.Diff(g)); len(differs) > 0 {
+		return "it measured something else (" + strings.Join(differs, "; ") + ")"
 	}
-	return elsewhere, ""
+	return ""
 }
 
 // anchorAttempts are the gate runs of a journal at a point, of whichever
@@ -162,22 +155,6 @@ func anchorAttempts(c sweep.Curve, n int) attempts {
 		return attemptsAt(c, n, sweep.Check)
 	}
 	return a
-}
-
-// placesAndDifferences sorts the differences of two fingerprints: an anchor may
-// lie elsewhere, and be older than this tool; anything else makes it another
-// thing.
-func placesAndDifferences(diff []string) (elsewhere bool, differs []string) {
-	for _, d := range diff {
-		switch field, _, _ := strings.Cut(d, ":"); field {
-		case "target", "labels.node", "labels.cluster":
-			elsewhere = true
-		case "deployment_id", "tool_version", "labels.hostname", "labels.zone", "labels.region":
-		default:
-			differs = append(differs, printable(d))
-		}
-	}
-	return elsewhere, differs
 }
 
 // sharesRuns reports whether two journals hold one and the same run.

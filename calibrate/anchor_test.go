@@ -23,6 +23,7 @@ func withAnchor(share float64, bend func(*AnchorJournal)) *fixture {
 	f.curve.Fingerprint.Labels["image"], f.curve.Fingerprint.Labels["precision"] = "sha256:01", "fp8"
 	other := newFixture()
 	other.curve.Fingerprint.Labels["image"], other.curve.Fingerprint.Labels["precision"] = "sha256:01", "fp8"
+	f.curve.Fingerprint.Labels["node"], other.curve.Fingerprint.Labels["node"] = "n1", "n2"
 	other.curve.Fingerprint.Target = "http://elsewhere:8000"
 	other.attempts(sweep.Confirm, 128, scaled(healthyX(), share), healthyP99())
 	for i := range other.curve.Runs {
@@ -47,7 +48,11 @@ func scaled(x []float64, by float64) []float64 {
 // One rule a line: what makes a journal an anchor, and what keeps it from
 // being one.
 func TestStrongAnchor(t *testing.T) {
-	place := func(a *AnchorJournal) { a.Curve.Fingerprint.Target = "http://frontend:8000" }
+	at := func(node, cluster string) func(*AnchorJournal) {
+		return func(a *AnchorJournal) {
+			a.Curve.Fingerprint.Labels["node"], a.Curve.Fingerprint.Labels["cluster"] = node, cluster
+		}
+	}
 	for _, c := range []struct {
 		name  string
 		share float64
@@ -65,7 +70,12 @@ func TestStrongAnchor(t *testing.T) {
 		{"another model", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.Model = "other" }, Unmet, "measured something else (model"},
 		{"precision unknown", 1, func(a *AnchorJournal) { delete(a.Curve.Fingerprint.Labels, "precision") }, Unmet, "precision is not stated in both"},
 		{"a simulation", 1, func(a *AnchorJournal) { a.Curve.Fingerprint.Simulated = true }, Unmet, "simulation and a measurement"},
-		{"the same place, not approved", 1, place, Unmet, "nobody approved"},
+		{"the same place, not approved", 1, at("n1", ""), Unmet, "nobody approved"},
+		{"another URL of an unstated node", 1, at("", ""), Unmet, "state where (--label node=... or --label cluster=...), which nobody approved"},
+		{"a blank node", 1, at(" ", "c2"), Unmet, "state where (--label node=... or --label cluster=...)"},
+		{"the same node, spelled otherwise", 1, at("N1 ", "c1"), Unmet, "state where (--label cluster=...)"},
+		{"another node", 1, at("n3", ""), Met, "on another node or cluster"},
+		{"slower than one of an unstated node", 1 / 0.899, at("", ""), Unmet, "x0.899"},
 		{"the same file", 1, func(a *AnchorJournal) { a.SHA256 = ownHash }, Unmet, "vouches for itself"},
 		{"two gate runs", 1, func(a *AnchorJournal) { a.Curve.Runs = a.Curve.Runs[:4] }, Unmet, "2 valid gate runs at 128 per GPU"},
 		{"three gate runs", 1, func(a *AnchorJournal) { a.Curve.Runs = a.Curve.Runs[:6] }, Met, ""},
@@ -125,6 +135,29 @@ func TestAnchorThatDisagrees(t *testing.T) {
 	}
 }
 
+// What both state decides: of two clusters one node's name is another node's,
+// and nothing else that differs makes the same place another.
+func TestElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		cluster, node string
+		want          bool
+	}{{"c1", "n1", false}, {" C1", "N1", false}, {"c2", "n1", true}, {"c1", "n2", true}, {"", "n1", false}, {"c1", "", false}, {"c2", "", true}} {
+		f := withAnchor(1, func(a *AnchorJournal) {
+			a.Curve.Fingerprint.Labels["node"], a.Curve.Fingerprint.Labels["cluster"] = c.node, c.cluster
+		})
+		f.curve.Fingerprint.Labels["cluster"] = "c1"
+		p := f.propose()
+		if got := p.Anchor.Strength == Strong; got != c.want || p.Anchor.Refuses {
+			t.Errorf("%+v: %+v", c, p.Anchor)
+		}
+	}
+	slow := withAnchor(1.3, func(a *AnchorJournal) { delete(a.Curve.Fingerprint.Labels, "node") })
+	slow.policy.Approvals = []Approval{{JournalSHA256: ownHash, By: "A", Why: "B", Approved: "2026-09-03"}}
+	if p := slow.propose(); p.Outcome != OutcomeDegraded {
+		t.Errorf("a baseline that cannot vouch speaks against: %s %+v", p.Outcome, p.Anchor)
+	}
+}
+
 // An approval belongs to one state of one journal.
 func TestApprovals(t *testing.T) {
 	word := Approval{JournalSHA256: ownHash, Journal: "own.jsonl", By: "A. Tester", Why: "142,000 tok/s in the vendor's report", Approved: "2026-09-03"}
@@ -159,7 +192,7 @@ func TestApprovals(t *testing.T) {
 
 // An approved baseline of the same place is a strong anchor.
 func TestApprovedBaseline(t *testing.T) {
-	f := withAnchor(1, func(a *AnchorJournal) { a.Curve.Fingerprint.Target = "http://frontend:8000" })
+	f := withAnchor(1, func(a *AnchorJournal) { a.Curve.Fingerprint.Labels["node"] = "n1" })
 	f.policy.Approvals = []Approval{{JournalSHA256: otherHash}}
 	p := f.propose()
 	if g := gate(p, "C7"); g.State != Met || p.Anchor.Strength != Strong || !strings.Contains(p.Anchor.Label, "approved baseline") {

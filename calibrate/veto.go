@@ -103,7 +103,7 @@ func (e *evidence) missingWorkersVeto() Veto {
 		return v
 	}
 	for _, a := range e.policy.Anchors {
-		if _, why := e.sameThing(a); why != "" {
+		if why := e.sameThing(a); why != "" {
 			continue
 		}
 		ref := a.Curve.Fit()

@@ -108,6 +108,9 @@ func (f *anchorFlags) journals(p *calibrate.Policy) (err error) {
 	return err
 }
 
+// maxClockError is how far the clocks of two machines may lie apart.
+const maxClockError = time.Hour
+
 func readAnchors(flag string, paths []string) ([]calibrate.AnchorJournal, error) {
 	var out []calibrate.AnchorJournal
 	for _, path := range paths {
@@ -121,6 +124,11 @@ func readAnchors(flag string, paths []string) ([]calibrate.AnchorJournal, error)
 		c, err := readJournal(path)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", flag, err)
+		}
+		for _, r := range c.Runs {
+			if r.Started.After(time.Now().Add(maxClockError)) {
+				return nil, badInputf("%s %s: run %d is of %s, which is still to come: give the journal of a measurement that was made, or set this clock", flag, path, r.Seq, r.Started.Format(time.RFC3339))
+			}
 		}
 		out = append(out, calibrate.AnchorJournal{Source: src, Curve: c})
 	}

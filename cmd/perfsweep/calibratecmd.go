@@ -48,7 +48,8 @@ loss of speed from a change of what is measured. Keep the two files together.
 Nothing within a campaign shows that a whole environment is slow, so a gate needs
 an anchor from outside (C7). --anchor JOURNAL gives a strong one: an approved
 baseline of the same place, or the same thing measured on another node or
-cluster; each must agree. --approve JOURNAL --by NAME --why TEXT gives a human
+cluster, as both journals state with --label node=... or cluster=...; each must
+agree. --approve JOURNAL --by NAME --why TEXT gives a human
 one, for the portable profile only: it writes an entry with the journal's hash
 beside the overlay, to be reviewed and kept with it. A journal that changes
 afterwards voids its approval.

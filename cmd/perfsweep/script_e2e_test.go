@@ -68,6 +68,7 @@ func scriptJournals(t *testing.T) string {
 			writeJournal(t, filepath.Join(dir, "real.jsonl"), asReal(curve, "http://frontend-a:8000", 0, 1))
 			writeJournal(t, filepath.Join(dir, "second.jsonl"), asReal(curve, "http://frontend-b:8000", 48*time.Hour, 0.98))
 			writeJournal(t, filepath.Join(dir, "slow.jsonl"), asReal(curve, "http://frontend-a:8000", 72*time.Hour, 0.8))
+			writeJournal(t, filepath.Join(dir, "future.jsonl"), asReal(curve, "http://frontend-b:8000", 250*365*24*time.Hour, 1))
 			// Twice the GPUs with twice the streams and tokens, and a share more or less.
 			writeJournal(t, filepath.Join(dir, "double.jsonl"), asTwice(asReal(curve, "http://frontend-c:8000", 96*time.Hour, 1), 0.99))
 			writeJournal(t, filepath.Join(dir, "shared.jsonl"), asTwice(asReal(curve, "http://frontend-c:8000", 96*time.Hour, 1), 0.75))
@@ -86,7 +87,7 @@ func scriptJournals(t *testing.T) string {
 // second window. No real target is in reach of these scripts.
 func asReal(c sweep.Curve, target string, later time.Duration, speed float64) sweep.Curve {
 	c.Fingerprint.Simulated, c.Fingerprint.Target, c.Fingerprint.Effort = false, target, sweep.Standard
-	c.Fingerprint.Labels = map[string]string{"gpu_product": "test device", "image": "sha256:0123", "precision": "bf16"}
+	c.Fingerprint.Labels = map[string]string{"gpu_product": "test device", "image": "sha256:0123", "precision": "bf16", "node": target}
 	c.Plan.Effort = sweep.Standard
 	c.Started = c.Started.Add(later)
 	runs := slices.Clone(c.Runs)
