@@ -9,6 +9,7 @@ import (
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 type calibrateFlags struct {
@@ -108,6 +109,7 @@ func (f *calibrateFlags) policy(slo float64, changed func(string) bool) (calibra
 		Profile: calibrate.Profile(f.profile), Form: calibrate.Form(f.form), NodeGPUs: f.nodeGPUs,
 		AllowSimulated: f.allowSim, SLOMaxTTFTMS: slo, TTFTOnly: f.gate == "ttft-only",
 	}
+	err := nodeGPUs(f.nodeGPUs, changed)
 	switch {
 	case f.overlay == "":
 		return p, badInputf("calibrate needs --overlay FILE")
@@ -115,16 +117,25 @@ func (f *calibrateFlags) policy(slo float64, changed func(string) bool) (calibra
 		return p, badInputf("--floor-profile %q: use portable or regression", f.profile)
 	case p.Form != "" && p.Form != calibrate.PerGPU && p.Form != calibrate.Absolute:
 		return p, badInputf("--floor-form %q: use per-gpu or absolute", f.form)
-	case p.Form == calibrate.Absolute && f.nodeGPUs <= 0:
+	case err != nil:
+		return p, err
+	case p.Form == calibrate.Absolute && f.nodeGPUs == 0:
 		return p, badInputf("--floor-form absolute needs --node-gpus N, the GPUs of a full node")
-	case f.nodeGPUs < 0 || changed("node-gpus") && f.nodeGPUs == 0:
-		return p, badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
 	case f.gate != "both" && f.gate != "ttft-only":
 		return p, badInputf("--gate %q: use both or ttft-only", f.gate)
 	case changed("concurrency-per-gpu") && f.point < 1 || f.point > 4096:
 		return p, badInputf("--concurrency-per-gpu %d: must be between 1 and 4096", f.point)
 	}
 	return p, nil
+}
+
+// nodeGPUs refuses a --node-gpus that no node has: a floor is multiplied and
+// divided with it.
+func nodeGPUs(n int, changed func(string) bool) error {
+	if changed("node-gpus") && (n < 1 || n > sweep.MaxGPUs) {
+		return badInputf("--node-gpus %d: must be between 1 and %d", n, sweep.MaxGPUs)
+	}
+	return nil
 }
 
 func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags) error {

@@ -120,8 +120,8 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 // check measures what is missing and judges it.
 func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.CheckReport, error) {
 	r := report.CheckReport{Overlay: f.overlay}
-	if f.nodeGPUs < 0 {
-		return r, badInputf("--node-gpus %d: must be at least 1", f.nodeGPUs)
+	if err := nodeGPUs(f.nodeGPUs, cam.changed); err != nil {
+		return r, err
 	}
 	ov, err := openOverlay(f.overlay)
 	if err != nil {

@@ -96,16 +96,39 @@ func (f *calibrateFlags) sidecarOf(ov overlayFile, edited []byte, r report.Calib
 	if err != nil {
 		return nil, err
 	}
-	// A sidecar that cannot be read is replaced: this one is the remedy.
-	before, _ := readSidecar(f.sidecar, f.overlay)
+	before, err := f.replaced()
+	if err != nil {
+		return nil, err
+	}
 	e := calibrate.Edit{Overlay: f.overlay, Old: ov.src, New: edited, Gate: gate, At: time.Now()}
 	return calibrate.NewProvenance(r.Curve, r.Proposal, p, e, before).Encode()
+}
+
+// replaced reads the sidecar that a write replaces. The overlay's own that cannot
+// be read is replaced: the new one is the remedy. One that was named may be
+// somebody else's file.
+func (f *calibrateFlags) replaced() (*calibrate.Provenance, error) {
+	if f.sidecar == "" {
+		p, _ := readSidecar("", f.overlay)
+		return p, nil
+	}
+	if _, err := os.Lstat(f.sidecar); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	p, err := readSidecar(f.sidecar, f.overlay)
+	if err != nil {
+		return nil, fmt.Errorf("--sidecar would replace that file; remove it or name another: %w", err)
+	}
+	return p, nil
 }
 
 // sidecarReady tries the sidecar before any load.
 func (f *calibrateFlags) sidecarReady(reads ...string) error {
 	path := sidecarFile(f.sidecar, f.overlay)
 	if err := ownFile("--sidecar", path, append(reads, f.overlay)...); err != nil {
+		return err
+	}
+	if _, err := f.replaced(); err != nil {
 		return err
 	}
 	return recipes.CheckWritable(path)
