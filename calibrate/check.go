@@ -162,12 +162,12 @@ func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, noiseNote string
 func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	measured, f := modelOf(c), c.Fingerprint
+	f := c.Fingerprint // a preflight's model does not stand for a missing one: runs are pooled by fingerprint
 	if f.GPUs <= 0 {
 		say("the number of GPUs is %d: nothing can be said per GPU", f.GPUs)
 	}
-	if g.Model != "" && g.Model != measured {
-		say("the gate is for model %s, measured was %s", printable(g.Model), orUnknown(printable(measured)))
+	if g.Model != "" && g.Model != f.Model {
+		say("the gate is for model %s, measured was %s", printable(g.Model), orUnknown(printable(f.Model)))
 	}
 	if g.RoutingMode != "" && f.RoutingMode != "" && g.RoutingMode != f.RoutingMode {
 		say("the gate is for routing mode %s, measured was %s", printable(g.RoutingMode), printable(f.RoutingMode))

@@ -71,6 +71,7 @@ func TestCheckTTFTOnlyFailsClosed(t *testing.T) {
 		"few requests":       {healthy, steadyP99[:3], func(c *sweep.Curve) { c.Runs[0].Result.WholeRun.Requests = 999 }, Inconclusive, "fewer than 1000"},
 		"GPUs unknown":       {healthy, steadyP99[:3], func(c *sweep.Curve) { c.Fingerprint.GPUs = 0 }, Inconclusive, "number of GPUs is 0"},
 		"model unknown":      {healthy, steadyP99[:3], func(c *sweep.Curve) { c.Fingerprint.Model = "" }, Inconclusive, "gate is for model"},
+		"preflight's model":  {healthy, steadyP99[:3], func(c *sweep.Curve) { c.Fingerprint.Model, c.Preflight.Model = "", testModel }, Inconclusive, "measured was unknown"},
 		"in the window only": {healthy, all(0), func(c *sweep.Curve) { c.Runs[0].Result.Window.TTFTP99MS = 1 }, Inconclusive, "missing metric"},
 	} {
 		t.Run(name, func(t *testing.T) {
