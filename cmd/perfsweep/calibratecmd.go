@@ -173,7 +173,8 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err := f.anchor.journals(&policy); err != nil {
 		return err
 	}
-	if err := a.rehearse(f, ov, form); err != nil {
+	unchecked, err := a.rehearse(f, ov, form)
+	if err != nil {
 		return err
 	}
 	if f.write {
@@ -209,6 +210,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if d.Reason != "" && !p.Writable {
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
+	p.Reasons = append(p.Reasons, unchecked...)
 	return a.finishCalibrate(f, ov, policy, report.Calibration{
 		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),

@@ -60,8 +60,8 @@ func withCatalogs(folder string, args []string) ([]string, error) {
 
 // rehearse makes the edit with values of no meaning and resolves the result, so
 // that a layout that cannot be edited and a chain that contradicts the gate are
-// said before hours of load.
-func (a *app) rehearse(f *calibrateFlags, ov overlayFile, form calibrate.Form) error {
+// said before hours of load. What could not be checked is said, and returned.
+func (a *app) rehearse(f *calibrateFlags, ov overlayFile, form calibrate.Form) (unchecked []string, err error) {
 	g := recipes.Gate{Model: "rehearsal", ConcurrencyPerGPU: 1, RoutingMode: ov.gate.RoutingMode, CeilingTTFTP99MS: 1}
 	switch {
 	case f.gate == "ttft-only":
@@ -72,16 +72,17 @@ func (a *app) rehearse(f *calibrateFlags, ov overlayFile, form calibrate.Form) e
 	}
 	edited, err := ov.SetGate(g, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := f.chainAllows(edited, g)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, open := range r.Open() {
-		a.say("the inherited chain was not checked: %s", open)
+		unchecked = append(unchecked, "the inherited chain was not checked: "+open)
+		a.say("%s", unchecked[len(unchecked)-1])
 	}
-	return nil
+	return unchecked, nil
 }
 
 // chainAllows resolves an edited overlay before it is written: the chain must
