@@ -154,5 +154,5 @@ func noisyBaseline() sweep.Curve {
 			c.Runs = append(c.Runs, run(c.Runs, sweep.Coarse, loadgen.Steady, n, k*x, 300))
 		}
 	}
-	return c
+	return finished(c)
 }

@@ -75,7 +75,7 @@ func TestDriftOf(t *testing.T) {
 // A drift alarms beside a verdict, and neither gives nor takes a pass.
 func TestCheckDrift(t *testing.T) {
 	f := newFixture()
-	base := f.curve
+	base := finished(f.curve)
 	check := func(k float64, bend func(*sweep.Curve)) CheckResult {
 		now := checkFixture([]float64{k * 21197, k * 21200, k * 21190}, steadyP99[:3]).curve
 		if bend != nil {

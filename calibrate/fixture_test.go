@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -78,6 +79,19 @@ func run(before []sweep.Run, p sweep.Purpose, k loadgen.RunKind, n int, total, p
 		Result: loadgen.Result{Kind: k, Concurrency: n * testGPUs, Started: started, Ended: started.Add(time.Minute), WholeRun: e, Window: e,
 			Measured: loadgen.Outcomes{loadgen.OK: 8192}},
 	}
+}
+
+// finished is a curve made by hand as a campaign that is over: of the levels
+// that it has, and of no more runs.
+func finished(c sweep.Curve) sweep.Curve {
+	c.Plan.Levels = nil
+	for _, r := range c.Runs {
+		c.Plan.Levels = append(c.Plan.Levels, r.Step.ConcurrencyPerGPU)
+	}
+	slices.Sort(c.Plan.Levels)
+	c.Plan.Levels = slices.Compact(c.Plan.Levels)
+	c.Plan.Repeats, c.Plan.MaxRuns = 1, len(c.Plan.Levels)
+	return c
 }
 
 // fail marks the gate run of attempt i as having failed a run gate; as the

@@ -158,7 +158,7 @@ func TestCheckHostile(t *testing.T) {
 				FloorPerGPU: odd(t, "per GPU", 18000), CeilingTTFTP99MS: odd(t, "ceiling", 1400),
 			}
 		}
-		base := f.curve
+		base := finished(f.curve)
 		perNode := rapid.SampledFrom([]int{8, 0, -1, math.MaxInt}).Draw(t, "per node")
 		wellJudged(t, f, g, Check(g, f.curve, perNode, rapid.SampledFrom([]*sweep.Curve{nil, &base}).Draw(t, "base")))
 	})
@@ -167,7 +167,8 @@ func TestCheckHostile(t *testing.T) {
 // TestCheckSound: undamaged, it passes.
 func TestCheckSound(t *testing.T) {
 	f, g := soundCheck()
-	for _, base := range []*sweep.Curve{nil, &f.curve} {
+	same := finished(f.curve)
+	for _, base := range []*sweep.Curve{nil, &same} {
 		r := Check(g, f.curve, 8, base)
 		wellJudged(t, f, g, r)
 		if r.Verdict != Pass {

@@ -27,7 +27,8 @@ const (
 type PulseState string
 
 // The states. A pulse that was not taken changes no verdict, which then says
-// so; one that was planned and gave no valid run makes it inconclusive.
+// so; one that was planned or made and cannot be judged makes it inconclusive,
+// and so does a baseline that is not finished.
 const (
 	PulsePassed   PulseState = "passed"
 	PulseFailed   PulseState = "failed"
@@ -107,6 +108,8 @@ type baseline struct {
 	spread float64
 	pulse  sweep.PulseBase
 	why    string // why there is no pulse
+	// unfinished says that the calibration has more to measure.
+	unfinished bool
 }
 
 // newBaseline reads a calibration for a gate at n per GPU; nil stays nil.
@@ -120,6 +123,15 @@ func newBaseline(c *sweep.Curve, n int) *baseline {
 	}
 	b.spread = baseSpread(b.fit, b.limits)
 	b.pulse, b.why = c.PulseBase(b.fit, n)
+	// The knee, and with it the pulse level, may move until the first window,
+	// of which the pulse is, is finished.
+	p := c.Plan
+	p.Window = 0
+	if d := sweep.NextStep(p, c.Runs); !p.Check && !d.Done {
+		b.unfinished = true
+		b.why = fmt.Sprintf("the baseline is not finished (next is a %s run at %d per GPU), so that its pulse level is not known: continue its journal, or name a finished one",
+			d.Step.Kind, d.Step.ConcurrencyPerGPU)
+	}
 	return b
 }
 
@@ -128,33 +140,57 @@ const noBaseline = "no --baseline, the journal of the calibration, says where a 
 // pulse judges the pulse of a check. The steady runs of the attempts are the
 // pulse where its level is the operating point.
 func pulse(c sweep.Curve, base *baseline) PulseResult {
-	var taken bool
-	for _, r := range c.Runs {
-		taken = taken || r.Step.Purpose == sweep.Pulse
-	}
-	taken = taken || c.Plan.PulseAt > 0
+	at := pulsedAt(c)
+	asked := strings.Trim(fmt.Sprint(at), "[]")
 	none := func(why string) PulseResult {
-		out := PulseResult{State: PulseNotTaken, Reason: why}
-		if taken { // what was asked for and cannot be judged is no pass
-			out.State = PulseUnknown
+		if len(at) > 0 { // what was asked for and cannot be judged is no pass
+			return PulseResult{State: PulseUnknown, Reason: fmt.Sprintf(
+				"%s; the pulse of this check is at %s per GPU: judge it with the finished journal of the calibration that it was planned by (--baseline), or check again with a new journal", why, asked)}
 		}
-		return out
+		return PulseResult{State: PulseNotTaken, Reason: why}
 	}
 	if base == nil {
 		return none(noBaseline)
 	}
 	if diff := stale(base.curve.Fingerprint, c.Fingerprint); len(diff) > 0 {
-		return PulseResult{State: PulseNotTaken, Reason: "the baseline is stale (" + strings.Join(diff, "; ") + "): calibrate again"}
+		return none("the baseline is stale (" + strings.Join(diff, "; ") + "): calibrate again")
 	}
 	if base.why != "" {
-		return none(base.why)
+		out := none(base.why)
+		if base.unfinished {
+			out.State = PulseUnknown
+		}
+		return out
 	}
 	n := base.pulse.ConcurrencyPerGPU
-	runs := pulseRuns(c, n)
-	if len(runs) == 0 {
-		return none(fmt.Sprintf("there is no valid steady run at %d per GPU, the baseline's last healthy level at or below the knee", n))
+	if slices.ContainsFunc(at, func(level int) bool { return level != n }) {
+		return none(fmt.Sprintf("the baseline gives a pulse at %d per GPU, which is another one", n))
 	}
-	return judgePulse(c, base, runs)
+	runs := pulseRuns(c, n)
+	if len(runs) > 0 {
+		return judgePulse(c, base, runs)
+	}
+	out := PulseResult{State: PulseNotTaken, Reason: fmt.Sprintf("there is no valid steady run at %d per GPU, the baseline's last healthy level at or below the knee", n)}
+	if len(at) > 0 {
+		out.State = PulseUnknown
+		out.Reason += ": check again with a new journal"
+	}
+	return out
+}
+
+// pulsedAt are the levels at which a check planned or made a pulse.
+func pulsedAt(c sweep.Curve) []int {
+	var out []int
+	if c.Plan.PulseAt > 0 {
+		out = append(out, c.Plan.PulseAt)
+	}
+	for _, r := range c.Runs {
+		if r.Step.Purpose == sweep.Pulse {
+			out = append(out, r.Step.ConcurrencyPerGPU)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 func pulseRuns(c sweep.Curve, n int) []sweep.Run {

@@ -37,6 +37,7 @@ func pulseFixture() (base, now sweep.Curve) {
 		}
 	}
 	steady(&base, sweep.Pulse, 64, at(64))
+	base = finished(base)
 	f := &fixture{curve: newFixture().curve}
 	f.attempts(sweep.Check, 32, []float64{5100, 5150, 5120}, steadyP99[:3])
 	now = f.curve
@@ -86,7 +87,7 @@ func TestPulse(t *testing.T) {
 		{"another image", func(base, now *sweep.Curve) {
 			base.Fingerprint.Labels, now.Fingerprint.Labels = map[string]string{"image": "a"}, map[string]string{"image": "b"}
 			slower(0.5)(base, now)
-		}, PulseNotTaken, Pass, "stale (labels.image: a, now b)"},
+		}, PulseUnknown, Inconclusive, "stale (labels.image: a, now b)"},
 		{"an image that one does not state, slow", func(base, now *sweep.Curve) {
 			base.Fingerprint.Labels = nil
 			slower(0.5)(base, now)

@@ -83,7 +83,7 @@ func TestCheckOfLostWorkers(t *testing.T) {
 // TestCheckOfFewerWorkers: a check that never expected more workers than were
 // left is no check of the baseline's deployment.
 func TestCheckOfFewerWorkers(t *testing.T) {
-	base := newFixture().curve
+	base := finished(newFixture().curve)
 	for workers, want := range map[string]Verdict{"8": Pass, "": Pass, "7": Inconclusive} {
 		f := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3])
 		f.curve.Fingerprint.Labels["workers"] = workers

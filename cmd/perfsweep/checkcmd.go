@@ -39,6 +39,8 @@ In a closed loop the other workers carry the load of a lost one, and the point
 that the overlay pins shows little of it. --baseline adds a capacity pulse: a
 steady run at the last healthy level at or below the baseline's knee, held
 against the baseline's own runs there. A failed pulse is a failed gate (8).
+A baseline that is not finished, and a pulse that was planned or made and that the
+baseline cannot judge (another level, stale), are inconclusive (9).
 It also tells drift against the baseline's gate runs, which changes no verdict.
 Without a baseline nothing is pulsed, and the verdict says so; drift is then told
 against the gate runs that the sidecar keeps, and the answer names which it used.
