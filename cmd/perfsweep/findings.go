@@ -30,8 +30,8 @@ func attribute(runs []sweep.Run, gpus int) []observe.Finding {
 		if r.Workers != nil {
 			l.Workers = r.Workers.Expected
 		}
-		if r.Servers != nil && json.Unmarshal(r.Servers.Said, &l.Span) == nil {
-			heard = true
+		if span, ok := saidOf(r.Servers); ok {
+			l.Span, heard = span, true
 		}
 		levels = append(levels, l)
 	}
@@ -39,6 +39,15 @@ func attribute(runs []sweep.Run, gpus int) []observe.Finding {
 		return nil // of a journal that never watched there is nothing to say
 	}
 	return observe.Attribute(levels)
+}
+
+// saidOf reads what a journal keeps of the servers' own words; ok is false where
+// it keeps none, or none that can be read.
+func saidOf(s *sweep.Servers) (span observe.Span, ok bool) {
+	if s == nil || json.Unmarshal(s.Said, &span) != nil {
+		return observe.Span{}, false
+	}
+	return span, true
 }
 
 func typical(runs []sweep.Run) sweep.Run {
@@ -59,10 +68,7 @@ func typical(runs []sweep.Run) sweep.Run {
 
 // events are the stalls of a run, a line each.
 func events(s *sweep.Servers) []string {
-	var span observe.Span
-	if s == nil || json.Unmarshal(s.Said, &span) != nil {
-		return nil
-	}
+	span, _ := saidOf(s)
 	var out []string
 	for _, e := range span.Events {
 		out = append(out, "stall: "+e.String())
@@ -78,8 +84,7 @@ func frontendBound(findings []observe.Finding, c sweep.Curve) (bool, int) {
 	}
 	most := 0
 	for _, r := range c.Runs {
-		var span observe.Span
-		if r.Servers != nil && json.Unmarshal(r.Servers.Said, &span) == nil {
+		if span, ok := saidOf(r.Servers); ok {
 			most = max(most, span.Frontends)
 		}
 	}
