@@ -37,6 +37,7 @@ var mayImport = map[string][]string{
 	"sweep/observe/observetest":     {"loadgen", "sweep", "sweep/observe"},
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
 	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest"},
+	"cmd/perfsweep/internal/kube":   nil,
 	"cmd/perfsweep":                 everything,
 	"test/acceptance":               {"knee/kneetest"},
 	"test/cicount":                  nil,
