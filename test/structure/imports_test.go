@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"test/structure":                nil,
 
 	"cmd/perfsweep/internal/selftest": {"loadgen", "loadgen/pacer", "sweep"},
+	"cmd/perfsweep/internal/fleet":    {"loadgen"},
 }
 
 // listed is what go list says of a package.
