@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 )
 
 // version is stamped by the Makefile.
@@ -26,5 +28,6 @@ func realMain() int {
 	context.AfterFunc(ctx, stop)
 	// net/http logs bytes that a server sent unasked, which may echo a secret.
 	log.SetOutput(io.Discard)
+	kube.SilenceLibrary()
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
