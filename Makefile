@@ -7,7 +7,7 @@ GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # Every suite that make test leaves out carries one of these build tags. accept
 # also replaces the sizes of the short suites, so linters look both ways.
-TAGS     := accept,verify,oracle,dynamo,engines,vllm
+TAGS     := accept,verify,oracle,dynamo,engines,vllm,kube
 FUZZTIME ?= 5s
 BENCH    ?= .
 # PKGS narrows test and race to some packages.
@@ -20,7 +20,7 @@ TOOL := $(GO) tool -modfile=tools/go.mod
 
 .PHONY: help
 help: ## list the verbs
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 .PHONY: build
 build: ## build bin/perfsweep, static, stamped with the version
@@ -104,6 +104,10 @@ bottlenecks: ## known bottlenecks of a real Dynamo frontend, each named in five 
 .PHONY: vllm
 vllm: ## token counts against a real vLLM on this CPU (5 GB, minutes), or against the one at PERFSWEEP_VLLM_URL
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags vllm -run VLLM -timeout 45m ./test/engines/
+
+.PHONY: test-kube
+test-kube: ## the binary in a real cluster: a bed of KBED, else the cluster of KUBECONFIG with PERFSWEEP_IMAGE
+	$(GO) test $(GOTESTFLAGS) -count=1 -tags kube -timeout 25m ./test/kube/
 
 .PHONY: ci
 ci: ## everything that .ci/run runs

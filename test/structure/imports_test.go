@@ -45,6 +45,7 @@ var mayImport = map[string][]string{
 	"test/engines":                  nil,
 	"test/figures":                  nil,
 	"test/internal/live":            nil,
+	"test/kube":                     nil,
 	"test/structure":                nil,
 
 	"cmd/perfsweep/internal/selftest": {"loadgen", "loadgen/pacer", "sweep"},
