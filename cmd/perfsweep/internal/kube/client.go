@@ -33,6 +33,7 @@ type Client struct {
 	base      *url.URL     // of the API server
 	namespace string
 	inCluster bool
+	inside    *http.Client // pods, without credentials
 }
 
 // Open connects to the cluster of a kubeconfig and one of its contexts. An
@@ -103,7 +104,7 @@ func newClient(cfg *rest.Config, namespace string, inCluster bool) (*Client, err
 	// A proxied pod must not send us, and our credentials, elsewhere.
 	stream := *client
 	stream.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{dynamic: dyn, stream: &stream, base: base, namespace: namespace, inCluster: inCluster}, nil
+	return &Client{dynamic: dyn, stream: &stream, base: base, namespace: namespace, inCluster: inCluster, inside: newInside()}, nil
 }
 
 // SilenceLibrary discards what the Kubernetes library would log to stderr: its

@@ -1,0 +1,298 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func loadSpec(pods int) LoadSpec {
+	return LoadSpec{
+		Namespace: "team", Image: "registry/perfsweep:1", Args: []string{"worker"}, Pods: pods, Port: 7077,
+		Run: NewRun("host", time.Unix(0, 0)), Campaign: "abc", Target: "k8s:team/qwen", Version: "1",
+		CPU: "2", Memory: "1Gi", Env: map[string]string{"A": "b"},
+		SecretEnv: map[string]SecretKey{"API_KEY": {"keys", "openai"}}, OwnSecret: map[string]string{"TOKEN": "open sesame"},
+	}
+}
+
+// path walks into an object: keys, and indices of lists.
+func path(t *testing.T, o any, steps ...any) any {
+	t.Helper()
+	for _, s := range steps {
+		switch s := s.(type) {
+		case string:
+			o = o.(map[string]any)[s]
+		case int:
+			o = o.([]any)[s]
+		}
+	}
+	return o
+}
+
+// What a restricted namespace demands, and what keeps a lost coordinator from
+// leaving a Job for ever.
+func TestJobObject(t *testing.T) {
+	s := loadSpec(3)
+	s.NodeSelector, s.PullSecrets, s.Avoid = map[string]string{"pool": "cpu"}, []string{"pull"}, []string{"gpu-1", "gpu-0", "gpu-1"}
+	s.Tolerations = []Toleration{{Key: "dedicated", Value: "bench", Effect: "NoSchedule"}}
+	job := s.job("perfsweep-load-x")
+	pod := path(t, job, "spec", "template", "spec")
+	for _, tt := range []struct {
+		of    any
+		steps []any
+		want  any
+	}{
+		{job, []any{"spec", "completionMode"}, "Indexed"},
+		{job, []any{"spec", "completions"}, int64(3)},
+		{job, []any{"spec", "parallelism"}, int64(3)},
+		{job, []any{"spec", "backoffLimitPerIndex"}, int64(podFailures)},
+		{job, []any{"spec", "ttlSecondsAfterFinished"}, int64(300)},
+		{job, []any{"spec", "activeDeadlineSeconds"}, int64(48 * 3600)},
+		{job, []any{"metadata", "labels", ManagedByLabel}, ManagedBy},
+		{job, []any{"metadata", "labels", RunLabel}, s.Run.ID},
+		{job, []any{"metadata", "labels", CampaignLabel}, "abc"},
+		{job, []any{"spec", "template", "metadata", "labels", RunLabel}, s.Run.ID},
+		{pod, []any{"restartPolicy"}, "Never"},
+		{pod, []any{"automountServiceAccountToken"}, false},
+		{pod, []any{"securityContext", "runAsNonRoot"}, true},
+		{pod, []any{"securityContext", "seccompProfile", "type"}, "RuntimeDefault"},
+		{pod, []any{"containers", 0, "securityContext", "readOnlyRootFilesystem"}, true},
+		{pod, []any{"containers", 0, "securityContext", "allowPrivilegeEscalation"}, false},
+		{pod, []any{"containers", 0, "securityContext", "capabilities", "drop", 0}, "ALL"},
+		{pod, []any{"containers", 0, "resources", "requests", "cpu"}, "2"},
+		{pod, []any{"containers", 0, "resources", "limits"}, nil},
+		{pod, []any{"nodeSelector", "pool"}, "cpu"},
+		{pod, []any{"imagePullSecrets", 0, "name"}, "pull"},
+		{pod, []any{"tolerations", 0, "operator"}, "Equal"},
+	} {
+		if got := path(t, tt.of, tt.steps...); got != tt.want {
+			t.Errorf("%v is %v, want %v", tt.steps, got, tt.want)
+		}
+	}
+	not := path(t, pod, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms", 0, "matchFields").([]any)
+	if len(not) != 2 || path(t, not, 0, "values", 0) != "gpu-0" || path(t, not, 1, "values", 0) != "gpu-1" {
+		t.Errorf("avoided nodes: %v", not)
+	}
+	text, err := json.Marshal(job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "open sesame") {
+		t.Error("the token is in the Job, which many may read")
+	}
+}
+
+func TestStartLoad(t *testing.T) {
+	f := newFakeCluster(t)
+	j, err := f.StartLoad(t.Context(), loadSpec(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"jobs/" + j.Name(), "pods/" + j.Name() + "-0-a", "pods/" + j.Name() + "-1-a", "secrets/" + j.Name()}
+	if got := f.left(); !slices.Equal(got, want) {
+		t.Errorf("the cluster holds %v, want %v", got, want)
+	}
+	if owner := path(t, f.objects["secrets/"+j.Name()], "metadata", "ownerReferences", 0, "uid"); owner != "uid-"+j.Name() {
+		t.Errorf("the Secret belongs to %v", owner)
+	}
+	if n := j.Pods()[1].Name(); n != j.Name()+"-1-a" {
+		t.Errorf("pod 1 is %s", n)
+	}
+	for range 2 { // twice is as good as once
+		if err := j.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := f.left(); len(got) != 0 {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
+// Why the generators do not run is said in the words of who knows, and nothing
+// is left behind.
+func TestStartLoadRefused(t *testing.T) {
+	waiting := func(reason, message string) map[string]any {
+		return map[string]any{"suffix": "a", "phase": "Pending", "containerStatuses": []any{map[string]any{
+			"name": loadContainer, "state": map[string]any{"waiting": map[string]any{"reason": reason, "message": message}},
+		}}}
+	}
+	all := func(status map[string]any) func(map[string]any) []map[string]any {
+		return func(job map[string]any) []map[string]any { return []map[string]any{fakePod(job, 0, status)} }
+	}
+	for _, tt := range []struct {
+		name   string
+		pods   func(map[string]any) []map[string]any
+		events []map[string]any
+		deny   map[string]string
+		log    string
+		want   []string
+	}{
+		{name: "unschedulable", pods: all(map[string]any{"suffix": "a", "phase": "Pending", "conditions": []any{map[string]any{
+			"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu.",
+		}}}), want: []string{"cannot be scheduled: 0/2 nodes are available: 2 Insufficient cpu.", "0 of 1 load generators run after 700ms"}},
+		{name: "image", pods: all(waiting("ImagePullBackOff", "no such manifest")), want: []string{"cannot get its image (ImagePullBackOff): no such manifest"}},
+		{name: "no secret", pods: all(waiting("CreateContainerConfigError", `secret "keys" not found`)), want: []string{`secret "keys" not found`}},
+		{name: "crash", pods: all(map[string]any{"suffix": "a", "phase": "Failed", "containerStatuses": []any{map[string]any{
+			"name": loadContainer, "state": map[string]any{"terminated": map[string]any{"exitCode": 2, "reason": "Error"}},
+		}}}), log: "perfsweep: unknown command \"worker\"\n", want: []string{"exit code 2 (Error)", `unknown command "worker"`}},
+		{name: "job forbidden", deny: map[string]string{"create jobs": `User "u" cannot create resource "jobs"`}, want: []string{`resources: ["jobs"], verbs: ["create"]`}},
+		{name: "secret forbidden", deny: map[string]string{"create secrets": `User "u" cannot create resource "secrets"`}, want: []string{`resources: ["secrets"], verbs: ["create"]`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f := newFakeCluster(t)
+			if f.log = tt.log; tt.pods != nil {
+				f.pods = tt.pods
+			}
+			f.events, f.deny = tt.events, tt.deny
+			s := loadSpec(1)
+			s.Wait = 700 * time.Millisecond
+			_, err := f.StartLoad(t.Context(), s)
+			for _, w := range tt.want {
+				if err == nil || !strings.Contains(err.Error(), w) {
+					t.Errorf("%v, want %q", err, w)
+				}
+			}
+			if got := f.left(); len(got) != 0 {
+				t.Errorf("left behind: %v", got)
+			}
+		})
+	}
+}
+
+// A refusal to create pods at all is told by events only.
+func TestRefusal(t *testing.T) {
+	event := func(at, message string) eventView {
+		return eventView{Reason: "FailedCreate", LastTimestamp: at, Message: message}
+	}
+	for _, tt := range []struct {
+		name     string
+		events   []eventView
+		want     string
+		hopeless bool
+	}{
+		{"none", []eventView{{Reason: "SuccessfulCreate", Message: "Created pod"}}, "", false},
+		{"quota", []eventView{event("2026-11-30T12:00:00Z", `Error creating: pods "x" is forbidden: exceeded quota: cpu`)}, `the pods are refused: pods "x" is forbidden: exceeded quota: cpu`, false},
+		{"policy", []eventView{
+			event("2026-11-30T12:00:00Z", "Error creating: exceeded quota"),
+			event("2026-11-30T12:00:09Z", `Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest"`),
+		}, `the pods are refused: pods "x" is forbidden: violates PodSecurity "restricted:latest"`, true},
+	} {
+		if got, hopeless := refusal(tt.events); got != tt.want || hopeless != tt.hopeless {
+			t.Errorf("%s: %q, %v", tt.name, got, hopeless)
+		}
+	}
+}
+
+func TestCloseAfterInterrupt(t *testing.T) {
+	f := newFakeCluster(t)
+	f.pods = func(job map[string]any) []map[string]any { return nil }
+	ctx, cancel := context.WithCancel(t.Context())
+	s := loadSpec(1)
+	s.Wait = time.Minute
+	done := make(chan error)
+	go func() {
+		_, err := f.StartLoad(ctx, s)
+		done <- err
+	}()
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want the interruption", err)
+	}
+	if got := f.left(); len(got) != 0 {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
+// A failed removal says what may be left and how to remove it.
+func TestCloseForbidden(t *testing.T) {
+	f := newFakeCluster(t)
+	j, err := f.StartLoad(t.Context(), loadSpec(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.deny["delete jobs"] = `User "u" cannot delete resource "jobs"`
+	if err := j.Close(t.Context()); err == nil || !strings.Contains(err.Error(), "kubectl -n team delete job,secret "+j.Name()) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRemoveLoads(t *testing.T) {
+	f := newFakeCluster(t)
+	mine, other := loadSpec(1), loadSpec(1)
+	other.Campaign = "def"
+	left, err := f.StartLoad(t.Context(), mine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := f.StartLoad(t.Context(), other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := f.OtherLoads(t.Context(), "team", "k8s:team/qwen")
+	if slices.Sort(names); err != nil || len(names) != 2 {
+		t.Errorf("loads on the target: %v, %v", names, err)
+	}
+	n, err := f.RemoveLoads(t.Context(), "team", "abc")
+	if n != 1 || err != nil {
+		t.Fatalf("removed %d, %v", n, err)
+	}
+	if got := strings.Join(f.left(), " "); strings.Contains(got, left.Name()) || !strings.Contains(got, "jobs/"+kept.Name()) {
+		t.Errorf("left: %s", got)
+	}
+}
+
+// Two calls a pod and level, whatever its streams, and what they meet is told.
+func TestLoadPod(t *testing.T) {
+	f := newFakeCluster(t)
+	j, err := f.StartLoad(t.Context(), loadSpec(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := j.Pods()[0]
+	f.control = func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Perfsweep-Token") != "t" || r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] != "/level" {
+			http.Error(w, "no token", http.StatusUnauthorized)
+			return
+		}
+		_, _ = fmt.Fprint(w, "ok")
+	}
+	got, err := p.Call(t.Context(), http.MethodPost, "/level", http.Header{"Perfsweep-Token": {"t"}}, []byte("{}"))
+	if string(got) != "ok" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	if _, err := p.Call(t.Context(), http.MethodGet, "/level", nil, nil); err == nil || !strings.Contains(err.Error(), "no token") {
+		t.Errorf("%v, want the generator's words", err)
+	}
+	was, err := p.Alive(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A restart is another incarnation, and so is a replacement.
+	f.mu.Lock()
+	name := "pods/" + p.Name()
+	path(t, f.objects[name], "status", "containerStatuses", 0).(map[string]any)["restartCount"] = 1
+	f.mu.Unlock()
+	if now, err := p.Alive(t.Context()); now == was || err != nil {
+		t.Errorf("after a restart: %s, %v", now, err)
+	}
+	f.mu.Lock()
+	delete(f.objects, name)
+	job := f.objects["jobs/"+j.Name()]
+	f.objects["pods/new"] = fakePod(job, 0, running("b"))
+	f.mu.Unlock()
+	if now, err := p.Alive(t.Context()); err == nil {
+		t.Errorf("a pod that is gone is %s", now)
+	}
+	if err := j.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p.Name() != j.Name()+"-0-b" {
+		t.Errorf("the replacement is not known: %s", p.Name())
+	}
+}

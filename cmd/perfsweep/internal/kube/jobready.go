@@ -1,0 +1,142 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const (
+	// DefaultLoadWait is how long the pods may take to run: an image may have to
+	// be pulled, and a node to be added.
+	DefaultLoadWait = 5 * time.Minute
+	// hopelessFor is how long a reason that does not go away by itself is
+	// believed to be a hiccup, as of a registry.
+	hopelessFor = 20 * time.Second
+	pollEvery   = 300 * time.Millisecond
+	// eventsEvery polls the events are asked once.
+	eventsEvery = 4
+	lastLines   = 12
+)
+
+// Ready waits until every pod runs, replaced ones included, and takes note of
+// which they are. It says why one does not, and gives up where that will not change.
+func (j *LoadJob) Ready(ctx context.Context) error {
+	wait := j.spec.Wait
+	if wait <= 0 {
+		wait = DefaultLoadWait
+	}
+	within, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	var said string
+	var hopeless time.Time
+	for poll := 0; ; poll++ {
+		pods, why, who, err := j.look(within, poll%eventsEvery == eventsEvery-1)
+		switch {
+		case err == nil && pods == len(j.pods):
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case within.Err() != nil:
+			return fmt.Errorf("%d of %d load generators run after %s%s", pods, len(j.pods), wait, because(said))
+		case err != nil:
+			return err
+		case why.crashed:
+			return errors.New(why.reason + j.lastWords(ctx, who))
+		}
+		if why.reason != "" && why.reason != said {
+			if said = why.reason; j.spec.Say != nil {
+				j.spec.Say(fmt.Sprintf("%d of %d load generators run: %s", pods, len(j.pods), said))
+			}
+		}
+		if !why.hopeless {
+			hopeless = time.Time{}
+		} else if hopeless.IsZero() {
+			hopeless = time.Now()
+		} else if time.Since(hopeless) >= hopelessFor {
+			return errors.New("the load generators do not start: " + why.reason)
+		}
+		select {
+		case <-within.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ": nothing says why; see kubectl describe"
+	}
+	return ": " + reason
+}
+
+// look reads the pods, and the events about the Job where asked, and says how
+// many run and what the first other one waits for.
+func (j *LoadJob) look(ctx context.Context, events bool) (run int, why stuck, who string, err error) {
+	ns := j.spec.Namespace
+	all, err := j.c.jobPods(ctx, ns, j.name)
+	if err != nil {
+		return 0, why, who, err
+	}
+	now := current(all, len(j.pods))
+	for i, p := range now {
+		if p.ready() {
+			j.pods[i].is(p)
+			run++
+			continue
+		}
+		if s := p.waitsFor(); why.reason == "" && s.reason != "" {
+			why, who = s, p.Metadata.Name
+		}
+	}
+	if run == len(now) || why.reason != "" || !events {
+		return run, why, who, nil
+	}
+	// Who may not read events is told less.
+	list, err := j.c.resource(core("events"), ns).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(j.uid)})
+	if err != nil {
+		return run, why, who, nil
+	}
+	seen, err := views[eventView](list)
+	if err != nil {
+		return run, why, who, err
+	}
+	why.reason, why.hopeless = refusal(seen)
+	return run, why, who, nil
+}
+
+// current is the newest pod of each index that has not ended, or else the newest.
+func current(all []podView, n int) []podView {
+	now := make([]podView, n)
+	for _, p := range all {
+		i, err := strconv.Atoi(p.Metadata.Labels[indexLabel])
+		if err != nil || i < 0 || i >= n {
+			continue
+		}
+		was := now[i]
+		newer := p.Metadata.CreationTimestamp >= was.Metadata.CreationTimestamp
+		if was.Metadata.Name == "" || was.ended() && (!p.ended() || newer) || !was.ended() && !p.ended() && newer {
+			now[i] = p
+		}
+	}
+	return now
+}
+
+// lastWords are the last lines that a pod wrote, for a message.
+func (j *LoadJob) lastWords(ctx context.Context, pod string) string {
+	lines, err := j.c.LastLines(ctx, j.spec.Namespace, pod, loadContainer, lastLines)
+	if err != nil || len(lines) == 0 {
+		return "; it wrote nothing"
+	}
+	words := "; it wrote:"
+	for _, l := range lines {
+		words += "\n    " + l
+	}
+	return words
+}
