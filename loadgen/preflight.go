@@ -44,9 +44,14 @@ type Preflight struct {
 	StreamITLMS float64 `json:"stream_itl_ms,omitempty"`
 	// ServerTTFTMS is the server's own TTFT of one more probe, ClientTTFTMS what
 	// was measured of the same request; absent where the server does not tell.
-	ServerTTFTMS float64  `json:"server_ttft_ms,omitempty"`
-	ClientTTFTMS float64  `json:"client_ttft_ms,omitempty"`
-	Warnings     []string `json:"warnings,omitempty"`
+	ServerTTFTMS float64 `json:"server_ttft_ms,omitempty"`
+	ClientTTFTMS float64 `json:"client_ttft_ms,omitempty"`
+	// WorkerID is the worker that served that probe, and PrefillWorkerID the one
+	// that read its prompt, where another did: 64-bit numbers in decimal, as text,
+	// because they lie above what a float holds. Absent where not told.
+	WorkerID        string   `json:"worker_id,omitempty"`
+	PrefillWorkerID string   `json:"prefill_worker_id,omitempty"`
+	Warnings        []string `json:"warnings,omitempty"`
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"strconv"
 )
 
 const (
@@ -17,8 +18,9 @@ const (
 	timingProbe = maxProbes | 1
 )
 
-// serverTiming asks once for the server's own TTFT, as Dynamo's frontend tells
-// it (nvext.timing), and compares the client's of the same request. A server
+// serverTiming asks once for the server's own TTFT and for the worker that served
+// the request, as Dynamo's frontend tells them (nvext.timing, nvext.worker_id),
+// and compares the client's TTFT of the same request. A server
 // that refuses or ignores the field is as good as any; load never carries it,
 // for other servers may refuse it. A field of that name that the user sends is
 // left alone.
@@ -32,14 +34,17 @@ func (pr *prober) serverTiming() {
 	if pr.cfg.Network.Body == nil {
 		pr.cfg.Network.Body = map[string]json.RawMessage{}
 	}
-	pr.cfg.Network.Body[name] = json.RawMessage(`{"extra_fields":["timing"]}`)
+	pr.cfg.Network.Body[name] = json.RawMessage(`{"extra_fields":["timing","worker_id"]}`)
 	r, _, _ := pr.try(timingProbe)
 	pr.cfg.Network.Body = own
 	server := float64(pr.e.script.serverTTFT) / nsPerMS
+	p := pr.p
+	if r.outcome == OK {
+		p.servedBy(pr.e.script.prefiller, pr.e.script.decoder)
+	}
 	if r.outcome != OK || server <= 0 || r.first == 0 {
 		return
 	}
-	p := pr.p
 	p.ServerTTFTMS, p.ClientTTFTMS = server, float64(r.ttft())/nsPerMS
 	if p.timingDiffers() {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("the server says that it took %.1f ms to the first token where %.1f ms were measured from here: TTFT in results holds what lies between, such as a proxy or the network", server, p.ClientTTFTMS))
@@ -48,4 +53,14 @@ func (pr *prober) serverTiming() {
 
 func (p *Preflight) timingDiffers() bool {
 	return math.Abs(p.ClientTTFTMS-p.ServerTTFTMS) > timingSlackMS+timingSlackShare*p.ServerTTFTMS
+}
+
+func (p *Preflight) servedBy(prefiller, decoder uint64) {
+	if decoder == 0 {
+		return
+	}
+	p.WorkerID = strconv.FormatUint(decoder, 10)
+	if prefiller != 0 && prefiller != decoder {
+		p.PrefillWorkerID = strconv.FormatUint(prefiller, 10)
+	}
 }

@@ -14,6 +14,7 @@ type teller struct {
 	engine
 	adds   time.Duration // before the engine sees a request, as a proxy would
 	mood   string        // "ignores" or "refuses" nvext, or tells
+	ids    string        // of the workers, as JSON
 	asked  int
 	others int // requests without nvext
 }
@@ -27,7 +28,7 @@ func (s *teller) answer(_ int64, w http.ResponseWriter, r *http.Request) bool {
 	ext := s.bodies[len(s.bodies)-1]["nvext"]
 	if ext == nil {
 		s.others++
-	} else if s.asked++; fmt.Sprint(ext) != "map[extra_fields:[timing]]" {
+	} else if s.asked++; fmt.Sprint(ext) != "map[extra_fields:[timing worker_id]]" {
 		s.asked = -100
 	}
 	s.mu.Unlock()
@@ -39,7 +40,7 @@ func (s *teller) answer(_ int64, w http.ResponseWriter, r *http.Request) bool {
 	time.Sleep(s.adds + s.ttft)
 	fmt.Fprint(w, chat("w"))
 	if ext != nil && s.mood == "tells" {
-		fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}],"nvext":{"timing":{"request_received_ms":1795991869886,"ttft_ms":%g}}}`+"\n\n", float64(s.ttft)/1e6)
+		fmt.Fprintf(w, `data: {"choices":[{"index":0,"delta":{},"finish_reason":"length"}],"nvext":{"worker_id":%s,"timing":{"request_received_ms":1795991869886,"ttft_ms":%g}}}`+"\n\n", s.ids, float64(s.ttft)/1e6)
 	} else {
 		fmt.Fprint(w, finish)
 	}
@@ -67,7 +68,7 @@ func TestServerTiming(t *testing.T) {
 		{"refused", "refuses", 100 * ms, 50 * ms, false, false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := &teller{engine: engine{ttft: c.ttft}, adds: c.adds, mood: c.mood}
+			s := &teller{engine: engine{ttft: c.ttft}, adds: c.adds, mood: c.mood, ids: "null"}
 			s.special = s.answer
 			dial, stop := s.serve()
 			cfg := Config{BaseURL: "http://engine", Model: "m", Dial: dial}
@@ -91,6 +92,33 @@ func TestServerTiming(t *testing.T) {
 			stop()
 			if err != nil || r.All.Bad() != 0 || s.asked != 1 {
 				t.Errorf("%s: load asked %d times; %v, %v", c.name, s.asked-1, r.All, err)
+			}
+		})
+	}
+}
+
+// TestServedBy: ids of 64 bits come through whole, and what is no id is none.
+func TestServedBy(t *testing.T) {
+	const big = "18446744073709551615" // nothing near it is a float64
+	for name, c := range map[string]struct{ ids, worker, prefiller string }{
+		"one worker":        {`{"prefill_worker_id":` + big + `,"decode_worker_id":` + big + `}`, big, ""},
+		"two":               {`{"prefill_worker_id":1670803154388559761,"decode_worker_id":` + big + `,"decode_dp_rank":0}`, big, "1670803154388559761"},
+		"no prefill worker": {`{"prefill_worker_id":null,"decode_worker_id":2521489949892347902}`, "2521489949892347902", ""},
+		"not told":          {`null`, "", ""},
+		"a list":            {`[7]`, "", ""},
+		"as a float":        {`{"decode_worker_id":1.6e18}`, "", ""},
+		"as text":           {`{"decode_worker_id":"22fe21c0000d07fe"}`, "", ""},
+		"negative":          {`{"decode_worker_id":-5}`, "", ""},
+		"of more bits":      {`{"decode_worker_id":184467440737095516150}`, "", ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &teller{engine: engine{ttft: time.Millisecond}, mood: "tells", ids: c.ids}
+			s.special = s.answer
+			dial, stop := s.serve()
+			p, err := RunPreflight(t.Context(), Config{BaseURL: "http://engine", Model: "m", Dial: dial}, tokens(1, 0))
+			stop()
+			if err != nil || p.WorkerID != c.worker || p.PrefillWorkerID != c.prefiller || p.ServerTTFTMS != 1 {
+				t.Errorf("%s: workers %q and %q, %v ms, %v; want %q and %q", name, p.WorkerID, p.PrefillWorkerID, p.ServerTTFTMS, err, c.worker, c.prefiller)
 			}
 		})
 	}

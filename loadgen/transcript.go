@@ -37,6 +37,8 @@ type transcript struct {
 	looseAt      int64 // the event that brought the last of them
 	usageFell    bool  // a later count of the same choice was below an earlier one
 	serverTTFT   time.Duration
+	prefiller    uint64 // ids of the workers that served it, beside the time
+	decoder      uint64
 	malformed    int64
 	fault        Outcome
 	text         string
@@ -132,6 +134,9 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 	}
 	if c.ServerTTFT > 0 {
 		t.serverTTFT = c.ServerTTFT
+	}
+	if c.Decoder != 0 {
+		t.prefiller, t.decoder = c.Prefiller, c.Decoder
 	}
 	if c.Kind&stream.Usage != 0 {
 		t.count(c)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -144,12 +145,12 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 		c.say("note: %s", w)
 	}
 	c.census = takeCensus(ctx, cfg, t.baseURL)
-	if c.ears, err = c.listen(ctx, t, cfg, pre.Model); err != nil {
+	if c.ears, err = c.listen(ctx, t, cfg, pre); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
 	c.plan.MinWatch = stallWatch(c.plan, pre)
 	if c.plan.MaxConcurrencyPerGPU == 0 {
-		c.plan.MaxConcurrencyPerGPU = c.upperEnd(ctx, t, cfg, pre.Model)
+		c.plan.MaxConcurrencyPerGPU = c.upperEnd(t.gpus)
 	}
 	if err := loadgen.CheckStreams(c.plan.Peak() * t.gpus); err != nil {
 		return sweep.Curve{}, cfg, fmt.Errorf("the largest level, %d per GPU: %w", c.plan.Peak(), err)
@@ -215,18 +216,17 @@ const (
 	highestUpperEnd = 1024
 )
 
-// upperEnd asks the server for its batch cap.
-func (c *campaign) upperEnd(ctx context.Context, t *target, cfg loadgen.Config, model string) int {
-	hc, err := loadgen.NewHTTPClient(cfg)
-	var caps observe.Capacity
-	if err == nil {
-		caps, err = observe.ReadCapacity(ctx, hc, t.baseURL, model)
+// upperEnd rests on the batch cap that the server publishes, if it does.
+func (c *campaign) upperEnd(gpus int) int {
+	caps, err := observe.CapacityOf(c.ears.frontend, c.census.ready)
+	if errors.Is(err, observe.ErrNoWorkerList) && c.census.missing != nil {
+		err = c.census.missing
 	}
 	if err != nil {
 		c.say("note: sweeping up to %d per GPU, as no batch cap is known (%v)", sweep.DefaultUpperEnd, err)
 		return sweep.DefaultUpperEnd
 	}
-	n := min(max(2*caps.Streams()/t.gpus, lowestUpperEnd), highestUpperEnd)
+	n := min(max(2*caps.Streams()/gpus, lowestUpperEnd), highestUpperEnd)
 	c.say("batch cap %d on each of %s: sweeping up to %d per GPU", caps.MaxNumSeqs, plural(caps.Workers, "worker"), n)
 	return n
 }

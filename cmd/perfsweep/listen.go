@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -27,57 +28,78 @@ const metricsOff = "off"
 // ears are how a campaign hears its servers: what is watched, and what the
 // servers say of themselves before any load.
 type ears struct {
-	watch observe.Watch // no sources: nothing is heard
-	facts map[string]string
+	watch    observe.Watch    // no sources: nothing is heard
+	frontend observe.Snapshot // the target's own page, whatever is watched
+	facts    map[string]string
 }
 
-// listen finds out what can be heard. A page that the user names must answer;
-// the target's own is taken if it tells anything.
-func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, model string) (ears, error) {
-	named := c.flags.metrics
-	if slices.Equal(named, []string{metricsOff}) {
-		return ears{}, nil
-	}
-	own, err := loadgen.NewHTTPClient(cfg)
+// listen finds out what can be heard; every page is read once. One that the
+// user names must answer; the target's own is taken if it tells anything.
+func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pre loadgen.Preflight) (ears, error) {
+	client, err := loadgen.NewHTTPClient(cfg)
 	if err != nil {
 		return ears{}, err
 	}
-	w := observe.Watch{Model: model}
-	for _, u := range named {
-		w.Sources = append(w.Sources, observe.Source{URL: u, Client: clientFor(u, t.baseURL, own)})
+	w := observe.Watch{Model: pre.Model}
+	off := slices.Equal(c.flags.metrics, []string{metricsOff})
+	if !off {
+		for _, u := range c.flags.metrics {
+			w.Sources = append(w.Sources, observe.Source{URL: u, Client: clientFor(u, t.baseURL, client)})
+		}
 	}
-	if len(named) == 0 {
-		w.Sources = []observe.Source{{URL: t.baseURL + "/metrics", Client: own}}
-	}
-	first, err := w.Read(ctx)
+	named := len(w.Sources)
+	w.Sources = append(w.Sources, observe.Source{URL: t.baseURL + "/metrics", Client: client})
+	pages, err := w.Read(ctx)
 	if err != nil {
 		return ears{}, badInputf("--metrics: %w", err)
 	}
-	var workers []observe.Source
-	if len(named) > 0 {
-		workers = w.Sources
+	e := ears{frontend: pages[named]}
+	if off {
+		return e, nil
 	}
-	e := ears{facts: observe.ReadFacts(ctx, own, t.baseURL, model, workers)}
-	told := false
-	for _, s := range first {
-		switch {
-		case s.Err != nil && len(named) > 0:
-			return ears{}, fmt.Errorf("--metrics %s: %w; give the address of a metrics page, or --metrics off", s.Source, s.Err)
-		case s.Err != nil:
-			c.say("note: what holds a level back is told from this side only: %v", s.Err)
+	e.facts = observe.ReadFacts(ctx, client, t.baseURL, pre.Model, e.frontend, pages[:named])
+	if named == 0 {
+		if why := deafness(e.frontend); why != nil {
+			c.say("note: what holds a level back is told from this side only: %v", why)
 			return e, nil
 		}
-		told = told || s.Frontend != nil || s.Engines != nil || s.GPUs != nil || s.Node != nil
+		e.watch = w
+		return e, nil
+	}
+	w.Sources = w.Sources[:named]
+	told := false
+	for _, s := range pages[:named] {
+		if s.Err != nil {
+			return ears{}, fmt.Errorf("--metrics %s: %w; give the address of a metrics page, or --metrics off", s.Source, s.Err)
+		}
+		told = told || deafness(s) == nil
 	}
 	if !told {
-		if len(named) > 0 {
-			return ears{}, fmt.Errorf("--metrics: none of the pages tells anything of Dynamo, vLLM, SGLang, TRT-LLM, llama.cpp, DCGM or a node's pressure; give the address of one that does, or --metrics off")
-		}
-		c.say("note: what holds a level back is told from this side only: the target's /metrics tells nothing that is known here")
-		return e, nil
+		return ears{}, fmt.Errorf("--metrics: none of the pages tells anything of Dynamo, vLLM, SGLang, TRT-LLM, llama.cpp, DCGM or a node's pressure; give the address of one that does, or --metrics off")
+	}
+	if unwatched := observe.Unwatched(c.known(pre), pages[:named]); len(unwatched) > 0 {
+		c.say("note: none of the pages of --metrics is that of %s %s: how evenly the workers are loaded cannot be told", plural(len(unwatched), "worker"), strings.Join(unwatched, ", "))
 	}
 	e.watch = w
 	return e, nil
+}
+
+// known are the workers' ids that the server told: those in its list, and who
+// served the preflight's probe, which may be all that tells.
+func (c *campaign) known(pre loadgen.Preflight) []string {
+	ids := slices.Clone(c.census.ids)
+	if pre.WorkerID != "" {
+		ids = append(ids, pre.WorkerID)
+	}
+	return ids
+}
+
+// deafness is why a page tells nothing; nil where it does.
+func deafness(s observe.Snapshot) error {
+	if s.Err == nil && s.Frontend == nil && s.Engines == nil && s.GPUs == nil && s.Node == nil {
+		return errors.New("the target's /metrics tells nothing that is known here")
+	}
+	return s.Err
 }
 
 // clientFor sends the target's keys to the target only.

@@ -19,8 +19,10 @@ const labelWorkers = "workers"
 // census is what V1 needs of a target.
 type census struct {
 	read func(context.Context) ([]uint64, error)
-	// ready is the number at the preflight; missing says why there is none.
+	// ready is the number at the preflight, ids who they were; missing says why
+	// there is none.
 	ready   int
+	ids     []string
 	missing error
 }
 
@@ -38,6 +40,9 @@ func countWorkers(ctx context.Context, hc *http.Client, baseURL string) census {
 	c := census{read: func(ctx context.Context) ([]uint64, error) { return observe.ReadWorkers(ctx, hc, baseURL) }}
 	ids, err := c.read(ctx)
 	c.ready, c.missing = len(ids), err
+	for _, id := range ids {
+		c.ids = append(c.ids, strconv.FormatUint(id, 10))
+	}
 	return c
 }
 

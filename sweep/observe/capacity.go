@@ -1,11 +1,6 @@
 package observe
 
-import (
-	"bytes"
-	"context"
-	"fmt"
-	"net/http"
-)
+import "errors"
 
 // Capacity is what a Dynamo frontend publishes of its workers' batch caps.
 type Capacity struct {
@@ -19,27 +14,18 @@ type Capacity struct {
 // Streams is the number of requests that can run at once.
 func (c Capacity) Streams() int { return c.MaxNumSeqs * c.Workers }
 
-// ReadCapacity asks the frontend at baseURL. A server that publishes no batch
-// cap, such as a bare vLLM, is an error that says what was missing; it is for
-// the caller to go on without.
-func ReadCapacity(ctx context.Context, hc *http.Client, baseURL, model string) (Capacity, error) {
-	var c Capacity
-	s, err := readMetrics(ctx, hc, baseURL+"/metrics", "", model, new(bytes.Buffer))
-	if err != nil {
-		return Capacity{}, err
+// CapacityOf takes it from the frontend's page and the number of workers that
+// are ready. A server that publishes no batch cap, such as a bare vLLM, is an
+// error that says what was missing; it is for the caller to go on without.
+func CapacityOf(frontend Snapshot, workers int) (Capacity, error) {
+	limit, told := frontend.Frontend[MaxNumSeqs]
+	switch {
+	case frontend.Err != nil:
+		return Capacity{}, frontend.Err
+	case !told:
+		return Capacity{}, errors.New("no batch cap (dynamo_frontend_model_max_num_seqs) of the model")
+	case workers < 1:
+		return Capacity{}, ErrNoWorkerList
 	}
-	limit, told := s.Frontend[MaxNumSeqs]
-	if !told {
-		return Capacity{}, fmt.Errorf("no batch cap (dynamo_frontend_model_max_num_seqs) of model %s", model)
-	}
-	c.MaxNumSeqs = int(limit)
-	ids, err := ReadWorkers(ctx, hc, baseURL)
-	if err == nil && len(ids) == 0 {
-		err = ErrNoWorkerList
-	}
-	if err != nil {
-		return Capacity{}, err
-	}
-	c.Workers = len(ids)
-	return c, nil
+	return Capacity{MaxNumSeqs: int(limit), Workers: workers}, nil
 }

@@ -1,11 +1,11 @@
 package observe
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -33,10 +33,24 @@ func recorded(t testing.TB, name string) string {
 	return string(b)
 }
 
+// frontPage is a server's page of metrics, read once.
+func frontPage(t testing.TB, hc *http.Client, baseURL, model string) Snapshot {
+	t.Helper()
+	read, err := Watch{Sources: []Source{{URL: baseURL + "/metrics", Client: hc}}, Model: model}.Read(t.Context())
+	if err != nil || len(read) != 1 {
+		t.Fatalf("%d pages, %v", len(read), err)
+	}
+	return read[0]
+}
+
 // The pages of a Dynamo 1.6.1 frontend with two mocker workers.
 func TestRecordedFrontend(t *testing.T) {
 	s := server(t, recorded(t, "frontend.prom"), recorded(t, "health.json"))
-	got, err := ReadCapacity(context.Background(), s.Client(), s.URL, "tiny")
+	ids, err := ReadWorkers(t.Context(), s.Client(), s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := CapacityOf(frontPage(t, s.Client(), s.URL, "tiny"), len(ids))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,25 +62,44 @@ func TestRecordedFrontend(t *testing.T) {
 // What is missing is an error, never a zero capacity that could bound a sweep.
 func TestMissing(t *testing.T) {
 	const gauge = `dynamo_frontend_model_max_num_seqs{model="m"} `
-	const one = `{"instances":[{"endpoint":"generate","instance_id":18446744073709551615}]}`
-	for name, c := range map[string]struct{ metrics, health, says string }{
-		"no metrics page":   {"", one, "404"},
-		"no gauge":          {"vllm:num_requests_running 1\n", one, "no batch cap"},
-		"no known server":   {"up 1\n", one, "no metric of a known server"},
-		"another model":     {strings.ReplaceAll(gauge, `"m"`, `"other"`) + "16\n", one, "no batch cap"},
-		"zero":              {gauge + "0\n", one, "no batch cap"},
-		"not whole":         {gauge + "1.5\n", one, "no batch cap"},
-		"not a number":      {gauge + "NaN\n", one, "no batch cap"},
-		"no health page":    {gauge + "16\n", "", "404"},
-		"health is no JSON": {gauge + "16\n", "ok", "no list of instances"},
-		"no workers":        {gauge + "16\n", `{"instances":[]}`, "no list of instances"},
+	for name, c := range map[string]struct {
+		metrics string
+		workers int
+		says    string
+	}{
+		"no metrics page": {"", 1, "404"},
+		"no gauge":        {"vllm:num_requests_running 1\n", 1, "no batch cap"},
+		"no known server": {"up 1\n", 1, "no metric of a known server"},
+		"another model":   {strings.ReplaceAll(gauge, `"m"`, `"other"`) + "16\n", 1, "no batch cap"},
+		"zero":            {gauge + "0\n", 1, "no batch cap"},
+		"not whole":       {gauge + "1.5\n", 1, "no batch cap"},
+		"not a number":    {gauge + "NaN\n", 1, "no batch cap"},
+		"no workers":      {gauge + "16\n", 0, "no list of instances"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := server(t, c.metrics, c.health)
-			got, err := ReadCapacity(context.Background(), s.Client(), s.URL, "m")
+			s := server(t, c.metrics, "")
+			got, err := CapacityOf(frontPage(t, s.Client(), s.URL, "m"), c.workers)
 			if err == nil || got != (Capacity{}) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("got %+v, error %v; want an error with %q", got, err, c.says)
 			}
 		})
+	}
+}
+
+// Sources that are named twice are read once, and each has its answer in its place.
+func TestReadsEachPageOnce(t *testing.T) {
+	var read atomic.Int32
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		read.Add(1)
+		_, _ = w.Write([]byte("vllm:num_requests_running 4\n"))
+	}))
+	defer s.Close()
+	own, gone := Source{URL: s.URL + "/metrics"}, Source{URL: "file:///nowhere"}
+	got, err := Watch{Sources: []Source{own, gone, own}}.Read(t.Context())
+	if err != nil || len(got) != 3 || read.Load() != 1 {
+		t.Fatalf("%d readings of %d pages, %v", len(got), read.Load(), err)
+	}
+	if got[0].Engines == nil || got[1].Err == nil || got[2].Engines == nil {
+		t.Errorf("%+v", got)
 	}
 }

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -22,7 +21,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 		followed = true
 	}))
 	defer s.Close()
-	if _, err := ReadCapacity(context.Background(), s.Client(), s.URL, "m"); err == nil || !strings.Contains(err.Error(), "302") {
+	if err := frontPage(t, s.Client(), s.URL, "m").Err; err == nil || !strings.Contains(err.Error(), "302") {
 		t.Errorf("error %v, want status 302", err)
 	}
 	if followed {
@@ -47,7 +46,7 @@ func TestReasonOfStatus(t *testing.T) {
 		_, _ = c.Read(make([]byte, 4096))
 		_, _ = fmt.Fprint(c, "HTTP/1.1 500 \x1b]0;owned\x07\r\nContent-Length: 0\r\n\r\n")
 	}()
-	_, err = ReadCapacity(context.Background(), http.DefaultClient, "http://"+l.Addr().String(), "m")
+	err = frontPage(t, http.DefaultClient, "http://"+l.Addr().String(), "m").Err
 	if err == nil || !strings.Contains(err.Error(), "500") || strings.Contains(err.Error(), "owned") {
 		t.Errorf("error %q, want status 500 and nothing of the server's", err)
 	}

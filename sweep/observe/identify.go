@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,24 +10,16 @@ import (
 	"strings"
 )
 
-// ReadFacts asks the server at baseURL, and the metrics pages of its workers,
-// what they are: the keys are FactEngine and the others. What no page tells is
-// absent, and so is what a page that cannot be read would have told.
-func ReadFacts(ctx context.Context, hc *http.Client, baseURL, model string, workers []Source) map[string]string {
+// ReadFacts says what the server at baseURL and its workers are: the keys are
+// FactEngine and the others. Their pages of metrics have been read; the server
+// is asked for its list of models, and vLLM for its version. What no page tells
+// is absent, and so is what a page that cannot be read would have told.
+func ReadFacts(ctx context.Context, hc *http.Client, baseURL, model string, frontend Snapshot, workers []Snapshot) map[string]string {
 	var told []map[string]string
-	var buf bytes.Buffer
 	for _, s := range workers {
-		if s.Client == nil {
-			s.Client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
-		}
-		if page, err := readMetrics(ctx, s.Client, s.URL, "", model, &buf); err == nil {
-			told = append(told, page.Facts)
-		}
+		told = append(told, s.Facts)
 	}
-	own := MergeFacts(told...)
-	if page, err := readMetrics(ctx, hc, baseURL+"/metrics", "", model, &buf); err == nil {
-		own = orElse(own, page.Facts) // a frontend shows the settings of one worker
-	}
+	own := orElse(MergeFacts(told...), frontend.Facts) // a frontend shows the settings of one worker
 	var models map[string]string
 	if page(ctx, hc, baseURL+"/v1/models", func(r io.Reader) (err error) {
 		models, err = factsOfModels(r, model)

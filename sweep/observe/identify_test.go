@@ -61,7 +61,12 @@ func TestReadFacts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := serving(t, c.pages)
-			if diff := cmp.Diff(c.want, ReadFacts(t.Context(), s.Client(), s.URL, "tiny", c.workers)); diff != "" {
+			workers, err := Watch{Sources: c.workers, Model: "tiny"}.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := ReadFacts(t.Context(), s.Client(), s.URL, "tiny", frontPage(t, s.Client(), s.URL, "tiny"), workers)
+			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

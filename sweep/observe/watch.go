@@ -38,6 +38,7 @@ type Watcher struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 	tracks []*track
+	of     []*track // of each source, in their order
 	plain  *http.Transport
 }
 
@@ -61,37 +62,43 @@ func (w Watch) tracks() (*Watcher, error) {
 	out := &Watcher{plain: &http.Transport{
 		DisableCompression: true, ReadBufferSize: 64 << 10, MaxResponseHeaderBytes: 1 << 16, IdleConnTimeout: time.Minute,
 	}}
-	taken := map[string]string{}
+	byURL, names := map[string]*track{}, map[string]bool{}
 	for i, s := range w.Sources {
 		t, err := newTrack(s, w.Model, out.plain)
 		if err != nil {
-			return nil, fmt.Errorf("metrics address %d of %d: %w", i+1, len(w.Sources), err)
+			return nil, fmt.Errorf("metrics address %d: %w", i+1, err)
 		}
-		if old, ok := taken[t.name]; ok {
-			if old == s.URL {
-				continue
-			}
+		if old := byURL[s.URL]; old != nil {
+			out.of = append(out.of, old)
+			continue
+		}
+		if names[t.name] {
 			t.name = fmt.Sprintf("%s#%d", t.name, i+1) // they differ in what is kept out of names
 		}
-		taken[t.name] = s.URL
-		out.tracks = append(out.tracks, t)
+		byURL[s.URL], names[t.name] = t, true
+		out.tracks, out.of = append(out.tracks, t), append(out.of, t)
 	}
 	return out, nil
 }
 
 // Read reads every source once, all at the same time: what they say before any
-// load, and whether they answer at all. The error is that of an address.
+// load, and whether they answer at all. There is a snapshot for each source, in
+// their order; one that is named twice is read once. The error is that of an
+// address.
 func (w Watch) Read(ctx context.Context) ([]Snapshot, error) {
 	r, err := w.tracks()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Snapshot, len(r.tracks))
-	for i, t := range r.tracks {
-		r.done.Go(func() { out[i] = t.read(ctx) })
+	for _, t := range r.tracks {
+		r.done.Go(func() { t.kept = []Snapshot{t.read(ctx)} })
 	}
 	r.done.Wait()
 	r.plain.CloseIdleConnections()
+	var out []Snapshot
+	for _, t := range r.of {
+		out = append(out, t.kept[0])
+	}
 	return out, nil
 }
 

@@ -17,8 +17,10 @@ type Chunk struct {
 	Reason   string // the finish_reason of choice 0, unbounded and unclean
 	ErrText  string // the server's words, unbounded and unclean
 	// ServerTTFT is nvext.timing.ttft_ms, which Dynamo's frontend sends with
-	// the finish_reason when asked to; 0 without it.
-	ServerTTFT time.Duration
+	// the finish_reason when asked to; 0 without it. Beside it stand the ids of
+	// the workers that served the request (nvext.worker_id), 0 where not told.
+	ServerTTFT         time.Duration
+	Prefiller, Decoder uint64
 }
 
 type object = map[string]json.RawMessage

@@ -3,6 +3,7 @@ package stream
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -52,10 +53,10 @@ func detail(raw json.RawMessage, name string) (int64, bool) {
 	return *n, true
 }
 
-// timing reads nvext.timing.ttft_ms. What no request can have taken is not
-// believed.
+// timing reads nvext.timing.ttft_ms, and beside it the workers' ids, which lie
+// above what a float holds. What no request can have taken is not believed.
 func (c *Chunk) timing(nvext json.RawMessage) {
-	var ext, timing object
+	var ext, timing, workers object
 	var ms float64
 	if json.Unmarshal(nvext, &ext) != nil || json.Unmarshal(ext["timing"], &timing) != nil || timing == nil {
 		return
@@ -64,4 +65,16 @@ func (c *Chunk) timing(nvext json.RawMessage) {
 	if json.Unmarshal(timing["ttft_ms"], &ms) == nil && ms > 0 && ms < float64(24*time.Hour/time.Millisecond) {
 		c.ServerTTFT = time.Duration(ms * float64(time.Millisecond))
 	}
+	if json.Unmarshal(ext["worker_id"], &workers) == nil {
+		c.Prefiller, c.Decoder = id(workers["prefill_worker_id"]), id(workers["decode_worker_id"])
+	}
+}
+
+// id is a whole number of 64 bits; anything else is none.
+func id(raw json.RawMessage) uint64 {
+	n, err := strconv.ParseUint(string(raw), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
