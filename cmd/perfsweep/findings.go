@@ -10,6 +10,7 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
+	"github.com/perfsweep/perfsweep/sweep/observe/bothsides"
 )
 
 // attribute says of each level what holds it back, by the run of median
@@ -26,7 +27,7 @@ func attribute(runs []sweep.Run, gpus int) []observe.Finding {
 	heard := false
 	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
 		r := typical(byLevel[n])
-		l := observe.Level{ConcurrencyPerGPU: n, GPUs: gpus, Client: clientSide(r.Result, r.Violations)}
+		l := observe.Level{ConcurrencyPerGPU: n, GPUs: gpus, Client: bothsides.Client(r.Result, r.Violations)}
 		if r.Workers != nil {
 			l.Workers = r.Workers.Expected
 		}

@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
+	"github.com/perfsweep/perfsweep/sweep/observe/bothsides"
 )
 
 const metricsHelp = `Servers are watched while a level runs, once a second: the frontend's own
@@ -24,6 +24,9 @@ kept in the journal and tells what holds a level back.`
 
 // metricsOff is the value of --metrics that watches nothing.
 const metricsOff = "off"
+
+// maxListed bounds how many workers a note names.
+const maxListed = 4
 
 // ears are how a campaign hears its servers: what is watched, and what the
 // servers say of themselves before any load.
@@ -78,7 +81,11 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pr
 		return ears{}, fmt.Errorf("--metrics: none of the pages tells anything of Dynamo, vLLM, SGLang, TRT-LLM, llama.cpp, DCGM or a node's pressure; give the address of one that does, or --metrics off")
 	}
 	if unwatched := observe.Unwatched(c.known(pre), pages[:named]); len(unwatched) > 0 {
-		c.say("note: none of the pages of --metrics is that of %s %s: how evenly the workers are loaded cannot be told", plural(len(unwatched), "worker"), strings.Join(unwatched, ", "))
+		names := strings.Join(unwatched[:min(len(unwatched), maxListed)], ", ")
+		if more := len(unwatched) - maxListed; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		c.say("note: no page of --metrics is that of worker %s: how evenly the workers are loaded cannot be told", names)
 	}
 	e.watch = w
 	return e, nil
@@ -149,13 +156,10 @@ func (e ears) hear(ctx context.Context) func(loadgen.Result) *sweep.Servers {
 
 // heard puts what was read into the journal's form.
 func heard(read []observe.Snapshot, r loadgen.Result) *sweep.Servers {
-	from := r.Started.Add(time.Duration(r.SeriesStartS * float64(time.Second)))
-	to := from.Add(time.Duration(float64(len(r.Series)) * r.SeriesSeconds * float64(time.Second)))
-	if !to.After(from) {
+	span, ok := bothsides.Span(read, r)
+	if !ok {
 		return nil
 	}
-	span := observe.Summarize(read, from, to)
-	span.Events = observe.Events(from, read, span, clientSide(r, nil))
 	said, err := json.Marshal(span)
 	if err != nil {
 		return nil // never: a span holds finite numbers only
@@ -198,23 +202,4 @@ func shareOf(w observe.Worker) (sweep.Share, bool) {
 		}
 	}
 	return s, true
-}
-
-// clientSide is what the load generator knows of a run.
-func clientSide(r loadgen.Result, failed []sweep.Violation) observe.Client {
-	e := r.Estimate()
-	c := observe.Client{
-		Streams: r.Concurrency, InFlight: r.Health.DeliveredConcurrency,
-		OK: r.Measured[loadgen.OK], Shed: r.Measured[loadgen.Shed], Other: r.Measured.Bad() - r.Measured[loadgen.Shed],
-		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
-		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
-		LagP99MS: r.Health.LagP99MS, RunQueueShare: r.Health.RunQueueShare,
-	}
-	for _, v := range failed {
-		// After a failure a stream pauses, which fails V3 and is not this tool's limit.
-		if v.Gate == "V8" || v.Gate == "V3" && r.Measured.Bad() == 0 {
-			c.ClientBound, c.ClientWhy = true, fmt.Sprintf("%s: %s (limit %s)", v.Gate, v.Observed, v.Threshold)
-		}
-	}
-	return c
 }

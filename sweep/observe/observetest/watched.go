@@ -4,16 +4,15 @@ package observetest
 
 import (
 	"context"
-	"math"
 	"net"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
+	"github.com/perfsweep/perfsweep/sweep/observe/bothsides"
 )
 
 // Deployment is how to reach one and what to watch of it.
@@ -63,19 +62,9 @@ func (d Deployment) Sweep(t *testing.T, spec loadgen.WorkloadSpec, each time.Dur
 	return levels
 }
 
-// measure makes one run and joins what both sides say of its measured part,
-// which begins with the first request that is measured.
+// measure makes one run and joins what both sides say of its measured part.
 func measure(t *testing.T, cfg loadgen.Config, watch observe.Watch, spec loadgen.WorkloadSpec) (observe.Level, loadgen.Result) {
 	t.Helper()
-	var mu sync.Mutex
-	from := time.Duration(math.MaxInt64)
-	cfg.OnRequest = func(q loadgen.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !q.WarmUp && !q.TopUp && q.Sent > 0 {
-			from = min(from, q.Sent)
-		}
-	}
 	watcher, err := watch.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -85,27 +74,6 @@ func measure(t *testing.T, cfg loadgen.Config, watch observe.Watch, spec loadgen
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := client(r, spec)
-	start := r.Started.Add(from)
-	span := observe.Summarize(snaps, start, start.Add(time.Duration(float64(len(c.Series))*c.SeriesS*float64(time.Second))))
-	span.Events = observe.Events(start, snaps, span, c)
-	return observe.Level{Client: c, Span: span}, r
-}
-
-// client is what the load generator knows of its own run.
-func client(r loadgen.Result, spec loadgen.WorkloadSpec) observe.Client {
-	e := r.Estimate()
-	c := observe.Client{
-		Streams: r.Concurrency, InFlight: r.Health.DeliveredConcurrency, OK: r.Measured[loadgen.OK], Shed: r.Measured[loadgen.Shed],
-		OutputTokPerSec: e.OutputTokPerSec, TTFTP50MS: e.TTFTP50MS, ITLMeanMS: e.ITLMeanMS, GapP50MS: e.GapP50MS,
-		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
-		LagP99MS: r.Health.LagP99MS, RunQueueShare: r.Health.RunQueueShare,
-	}
-	c.Other = r.Measured.Total() - c.OK - c.Shed
-	for _, v := range sweep.Validate(r, spec, 0, 2000) {
-		if v.Gate == "V8" || v.Gate == "V3" && r.Measured.Bad() == 0 {
-			c.ClientBound, c.ClientWhy = true, v.Observed
-		}
-	}
-	return c
+	span, _ := bothsides.Span(snaps, r) // a run without a measured part is a level without a word
+	return observe.Level{Client: bothsides.Client(r, sweep.Validate(r, spec, 0, 2000)), Span: span}, r
 }

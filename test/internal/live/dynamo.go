@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -122,23 +120,7 @@ func (e Engine) AwaitWorkers(t *testing.T, n int) {
 // that is tested.
 func (e Engine) listed(t *testing.T) int {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Base+"/health", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var client http.Client
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	page, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Count(string(page), `"endpoint":"generate"`)
+	return bytes.Count(e.get(t, "/health"), []byte(`"endpoint":"generate"`))
 }
 
 // stopDynamo runs down.sh, whatever became of the start: processes are in

@@ -4,7 +4,9 @@ package live
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,23 +30,9 @@ type Engine struct {
 // sets. One that is missing fails the test: absent is not 0.
 func (e Engine) Scrape(t *testing.T, names ...string) map[string]float64 {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Base+"/metrics", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var client http.Client
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s", req.URL, resp.Status)
-	}
+	page := e.get(t, "/metrics")
 	sums := map[string]float64{}
-	lines := bufio.NewScanner(resp.Body)
+	lines := bufio.NewScanner(bytes.NewReader(page))
 	for lines.Scan() {
 		line := lines.Text()
 		end, value := strings.IndexAny(line, "{ "), strings.LastIndexByte(line, ' ')
@@ -62,10 +50,35 @@ func (e Engine) Scrape(t *testing.T, names ...string) map[string]float64 {
 	}
 	for _, name := range names {
 		if _, ok := sums[name]; !ok {
-			t.Fatalf("GET %s: no %s in it", req.URL, name)
+			t.Fatalf("GET %s/metrics: no %s in it", e.Base, name)
 		}
 	}
 	return sums
+}
+
+// get reads a page of the engine; any status but 200 fails the test.
+func (e Engine) get(t *testing.T, path string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var client http.Client
+	resp, err := client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s", req.URL, resp.Status)
+	}
+	return page
 }
 
 // scripts is the folder below PERFSWEEP_SHARED that holds the named scripts. A
