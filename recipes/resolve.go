@@ -69,10 +69,7 @@ func Resolve(fsys fs.FS, root string, leaf *Overlay) (*Resolved, error) {
 		return nil, err
 	}
 	r := t.resolve(leaf)
-	for _, p := range t.unread {
-		r.open = true
-		r.find(SeverityWarning, p.at("unread-overlay", "not read, so whether it takes part is unknown: "+p.Msg, p.Remedy))
-	}
+	t.doubts(r, leaf)
 	r.judge(leaf)
 	t.dependents(r, leaf)
 	return r, nil
@@ -123,6 +120,8 @@ func (t *tree) resolve(leaf *Overlay) *Resolved {
 		if m := t.mixins[n.Value]; m != nil {
 			r.mixin(m)
 			r.merge(m, "mixin")
+		} else if u := t.refused("RecipeMixin", n.Value); u != nil {
+			r.find(SeverityError, u.as("the mixin", mixinsOf[i]))
 		} else {
 			r.find(SeverityError, mixinsOf[i].errNode(n, "missing-mixin", fmt.Sprintf("the mixin %q is in no file here", clip(n.Value)), "name the recipe folder that holds it (--recipes), or correct spec.mixins"))
 		}
@@ -132,7 +131,7 @@ func (t *tree) resolve(leaf *Overlay) *Resolved {
 
 func (r *Resolved) find(severity string, p *PosError) {
 	switch p.Rule {
-	case "missing-parent", "missing-mixin", "inheritance-cycle", "chain-too-deep":
+	case "missing-parent", "missing-mixin", "unread-overlay", "inheritance-cycle", "chain-too-deep":
 		r.open = true
 	}
 	f := Finding{p.File, p.Line, p.Col, p.Rule, severity, p.Msg, p.Remedy}

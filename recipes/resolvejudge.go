@@ -113,7 +113,7 @@ func (t *tree) dependents(to *Resolved, leaf *Overlay) {
 // may be meant for a tree elsewhere, and then Open says what was not checked.
 func (r *Resolved) Forbids() error {
 	for _, f := range r.Findings {
-		missing := f.Rule == "missing-parent" || f.Rule == "missing-mixin" || f.Rule == "unread-overlay"
+		missing := f.Rule == "missing-parent" || f.Rule == "missing-mixin" || f.Rule == "unread-overlay" && f.Severity == SeverityWarning
 		quiet := f.Rule == "no-platform" || missing && !r.WholeTree
 		if (f.Severity == SeverityError || f.Rule == "unread-overlay") && !quiet {
 			return &PosError{File: f.File, Line: f.Line, Col: f.Col, Rule: f.Rule, Msg: f.Message, Remedy: f.Remedy}

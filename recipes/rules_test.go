@@ -117,6 +117,7 @@ func ruleExamples() map[string]struct{ fail, pass example } {
 		"inheritance-cycle": {tree("overlays/parent.yaml", head+"spec:\n  base: x\n"), clean},
 		"chain-too-deep":    {chain(MaxChain), chain(MaxChain - 3)},
 		"unread-overlay":    {tree("overlays/other.yaml", "a: ["), tree("overlays/other.yaml", "kind: Pod\n")},
+		"duplicate-name":    {tree("overlays/q.yaml", wholeTree()["overlays/parent.yaml"]), tree("overlays/q.yaml", strings.Replace(wholeTree()["overlays/parent.yaml"], "name: parent", "name: q", 1))},
 		"mixin-phase":       {tree("mixins/os.yaml", wholeTree()["mixins/os.yaml"]+"  validation: {}\n"), clean},
 		"no-platform":       {tree("overlays/parent.yaml", head+"spec: {}\n"), clean},
 		"merge-dependent":   {example{leafPath: below("parent", perfOverlay("[inference-perf]", NameConcurrency, `"64"`)), "overlays/parent.yaml": parentWithGate()}, example{"overlays/parent.yaml": parentWithGate()}},

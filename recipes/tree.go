@@ -22,9 +22,10 @@ const rootName = "base"
 type tree struct {
 	overlays map[string]*Overlay
 	mixins   map[string]*Overlay
-	unread   []*PosError // files that may or may not be part of a chain
-	root     string      // before each file name, for messages
-	base     bool        // there is a base.yaml, so the folder is a whole tree
+	unread   []refusal  // files that may or may not be part of a chain
+	twice    []*Overlay // overlays and mixins whose name an earlier file has
+	root     string     // before each file name, for messages
+	base     bool       // there is a base.yaml, so the folder is a whole tree
 }
 
 // loadTree reads overlays/*.yaml, or *.yaml where there is no such folder, and
@@ -35,20 +36,20 @@ func loadTree(fsys fs.FS, root string, leaf *Overlay) (*tree, error) {
 	if info, err := fs.Stat(fsys, dir); err != nil || !info.IsDir() {
 		dir = "."
 	}
-	if err := t.load(fsys, dir, "RecipeMetadata", t.overlays, leaf.Name()); err != nil {
+	if err := t.load(fsys, dir, "RecipeMetadata", t.overlays); err != nil {
 		return nil, err
 	}
-	if err := t.load(fsys, "mixins", "RecipeMixin", t.mixins, ""); err != nil {
+	if err := t.load(fsys, "mixins", "RecipeMixin", t.mixins); err != nil {
 		return nil, err
 	}
-	t.overlays[leaf.Name()] = leaf
+	t.stand(leaf)
 	t.base = t.overlays[rootName] != nil
 	return t, nil
 }
 
 // load reads the files of one folder. Files of another kind are no part of the
 // tree; a name that is taken keeps its first file, in the order of file names.
-func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay, leaf string) error {
+func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay) error {
 	entries, err := fs.ReadDir(fsys, dir)
 	if errors.Is(err, fs.ErrNotExist) && dir != "." {
 		return nil
@@ -72,7 +73,7 @@ func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay, leaf
 		case errors.As(err, &pos) && pos.Rule == "not-an-overlay":
 			continue
 		case errors.As(err, &pos):
-			t.unread = append(t.unread, pos)
+			t.unread = append(t.unread, refusal{pos, kind, nameIn(e.Name(), src)})
 			continue
 		case err != nil:
 			return err
@@ -81,11 +82,27 @@ func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay, leaf
 		if dir != "mixins" && e.Name() == rootName+".yaml" {
 			as = rootName
 		}
-		if as != leaf && into[as] == nil {
-			into[as] = o
+		if into[as] != nil {
+			t.twice = append(t.twice, o)
+			continue
 		}
+		into[as] = o
 	}
 	return nil
+}
+
+// stand puts the leaf in the place of its file. Another file of its name stays
+// a second one.
+func (t *tree) stand(leaf *Overlay) {
+	name := leaf.Name()
+	if first := t.overlays[name]; first != nil && first.file != path.Clean(leaf.file) {
+		for i, o := range t.twice {
+			if o.file == path.Clean(leaf.file) {
+				t.twice[i] = first
+			}
+		}
+	}
+	t.overlays[name] = leaf
 }
 
 // readBounded reads no more than Parse takes; Parse then says that it is too large.
@@ -122,6 +139,8 @@ func (t *tree) chain(o *Overlay) (list []*Overlay, problem *PosError) {
 		at := lookup(o.spec.val, "base").val
 		next := t.overlays[o.parent()]
 		switch {
+		case next == nil && t.refused("RecipeMetadata", o.parent()) != nil:
+			problem = t.refused("RecipeMetadata", o.parent()).as("the parent", o)
 		case next == nil:
 			problem = o.errNode(at, "missing-parent", fmt.Sprintf("the parent %q is in no file here, so what it demands is unknown", clip(o.parent())),
 				"name the recipe folder that holds it (--recipes), or correct spec.base")
