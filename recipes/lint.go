@@ -99,7 +99,7 @@ func LintResolved(name string, src []byte, r *Resolved, opt Options) []Finding {
 	list := LintWith(name, src, opt)
 	list = slices.DeleteFunc(list, func(f Finding) bool {
 		switch f.Rule {
-		case "check-without-gate", "gate-without-check", "no-model", "no-concurrency":
+		case "check-without-gate", "gate-without-check", "no-model", "no-concurrency", "one-threshold", "no-platform":
 			return true
 		}
 		return slices.ContainsFunc(r.Findings, func(g Finding) bool { return g.Rule == f.Rule && g.File == f.File && g.Line == f.Line })
@@ -135,11 +135,15 @@ func (l *linter) lint(opt Options) {
 	if line := o.generatedLine(); line > 0 {
 		l.add(o.errAt(line, 1, "generated-file", "the file says that it is generated", "change what generates it, or the edit is lost"), SeverityWarning)
 	}
+	l.misplaced(o.root, "")
+	l.checks()
 	l.names()
+	l.storageClass()
 	l.completeness()
 	l.provisional()
 	l.provenance(opt)
 	l.validator(opt.Validator)
+	l.style()
 }
 
 // names looks at each constraint's name.
@@ -202,6 +206,7 @@ func (l *linter) completeness() {
 	if has[NameConcurrency] == nil {
 		l.warn(demand, "no-concurrency", "the gate pins no concurrency, so a compiled default can move it", "add "+NameConcurrency)
 	}
+	l.alone(demand, enabled >= 0)
 }
 
 // provisional finds the words by which people mark values nobody measured.

@@ -7,11 +7,17 @@ import (
 	"testing"
 )
 
+const (
+	fullNode    = "NOTE: a full node, NVIDIA/aicr#1254."
+	platformRef = "  componentRefs: [{name: dynamo-platform}]\n"
+)
+
 // lintClean is a gate that no rule speaks against.
 func lintClean(constraints ...string) string {
 	all := []string{NameModel, "Qwen/Qwen3-8B", NameConcurrency, `"128"`, NameRouting, "dynamo-router", NameFloor, `">= 50000"`, NameCeiling, `"<= 2000"`}
 	src := perfOverlay("[inference-perf]", append(all, constraints...)...)
-	return strings.Replace(src, "performance:\n", "performance: # Measured 2026-11-20 on 8 GPUs: 60,000 tok/s.\n", 1)
+	src = strings.Replace(src, "performance:\n", "performance: # Measured 2026-11-20 on 8 GPUs: 60,000 tok/s. "+fullNode+"\n", 1)
+	return src + platformRef
 }
 
 func replaced(old, new string) string {
@@ -33,8 +39,8 @@ func TestLint(t *testing.T) {
 		"quoted number":        {replaced(`"128"`, "'128'"), ""},
 		"unquoted number":      {replaced(`"128"`, "128"), "12:18 warning unquoted-value"},
 		"anchor":               {replaced("Qwen/", "&a Qwen/"), "10:18 error anchor-alias"},
-		"second document":      {lintClean() + "---\n", "19:1 error multi-document"},
-		"duplicate key":        {lintClean() + "kind: x\n", "19:1 error duplicate-key"},
+		"second document":      {lintClean() + "---\n", "20:1 error multi-document"},
+		"duplicate key":        {lintClean() + "kind: x\n", "20:1 error duplicate-key"},
 		"another kind":         {"kind: Pod\n", "1:7 error not-an-overlay"},
 		"encoding":             {"kind: \xff\n", "1:1 error encoding"},
 		"wrong operator":       {replaced(floor, `"> 50000"`), "16:18 error wrong-operator"},
@@ -61,17 +67,23 @@ func TestLint(t *testing.T) {
 		"other known name":     {lintClean("nccl-all-reduce-bw", `">= 300"`), ""},
 		"no model":             {replaced("Qwen/Qwen3-8B", `""`), "15:17 warning no-model"},
 		"no concurrency":       {replaced(`"128"`, `""`), "15:17 warning no-concurrency"},
-		"check without gate":   {perfOverlay("[a, inference-perf]"), "7:19 warning check-without-gate"},
+		"check without gate":   {perfOverlay("[a, inference-perf]"), "7:19 warning check-without-gate, 8:7 warning yamllint-empty-values"},
 		"gate without check":   {replaced("[inference-perf]", "[]"), "15:17 warning gate-without-check"},
-		"neither":              {perfOverlay("[]"), ""},
+		"neither":              {perfOverlay("[]"), "8:7 warning yamllint-empty-values"},
 		"placeholder above":    {replaced("      constraints:", "      # A placeholder, tighten later.\n      constraints:"), "8:8 warning provisional"},
 		"placeholder beside":   {replaced(floor, floor+" # TBD"), "16:30 warning provisional"},
-		"placeholder, no gate": {perfOverlay("[] # placeholder"), ""},
+		"placeholder, no gate": {perfOverlay("[] # placeholder"), "8:7 warning yamllint-empty-values"},
 		"placeholder outside":  {"# placeholder\n" + lintClean(), ""},
 		"generated":            {"# Code generated. DO NOT EDIT.\n" + lintClean(), "1:1 warning generated-file"},
 		"lone marker":          {replaced("      constraints:", "      # perfsweep: begin\n      constraints:"), "8:7 error managed-comment"},
+		"in another phase":     {replaced("performance:", "deployment:"), "7:16 error misplaced-gate, 9:17 error misplaced-gate, 11:17 error misplaced-gate, 13:17 error misplaced-gate, 15:17 error misplaced-gate, 17:17 error misplaced-gate"},
+		"a phase misspelled":   {replaced("constraints:", "constraint:"), "7:16 warning check-without-gate, 9:17 error misplaced-gate, 11:17 error misplaced-gate, 13:17 error misplaced-gate, 15:17 error misplaced-gate, 17:17 error misplaced-gate"},
+		"a check twice":        {replaced("[inference-perf]", "[a, inference-perf, a]"), "7:35 warning duplicate-check"},
+		"a check misspelled":   {replaced("[inference-perf]", "[inference-prf]"), "7:16 error unknown-check, 15:17 warning gate-without-check"},
+		"floor only":           {replaced(NameCeiling, nameStorageClass+"x"), "15:17 warning one-threshold, 17:17 error unknown-constraint"},
+		"platform unknown":     {withoutPlatform(), "15:17 warning no-platform"},
 		"sorted": {perfOverlay("[x]", NameCeiling, `"2000"`, "site", "x", NameFloor, `">= 1ms"`),
-			"9:17 warning gate-without-check, 9:17 warning no-model, 9:17 warning no-concurrency, 9:17 warning no-provenance, 10:18 error wrong-operator, 11:17 warning unknown-constraint, 14:18 error unit-glued"},
+			"9:17 warning gate-without-check, 9:17 warning no-model, 9:17 warning no-concurrency, 9:17 warning no-provenance, 10:18 error wrong-operator, 11:17 warning unknown-constraint, 13:17 warning full-node-note, 14:18 error unit-glued"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := []string{}

@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
+const nameStorageClass = "inference-model-cache-storage-class"
+
 // knownNames are the constraints that AICR's performance checks read.
 func knownNames() []string {
 	return []string{
 		NameModel, NameConcurrency, NameRouting, NameFloor, NameFloorPerGPU, NameCeiling,
-		"inference-model-cache-storage-class",
+		nameStorageClass,
 		"nccl-all-reduce-bw", "nccl-all-reduce-bw-net", "nccl-all-reduce-bw-nvls", "nccl-benchmark-runtime-ref", "nccl-benchmark-profile",
 		"nccl-cre-all-reduce-bw", "cre-training-goodput",
 	}

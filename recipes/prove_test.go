@@ -8,7 +8,7 @@ import (
 // The proof must refuse each way in which a splice could go wrong. It gets
 // results that SetGate would not make.
 func TestProve(t *testing.T) {
-	src := strings.Replace(lintClean("site-local", "x", "nccl-all-reduce-bw", `">= 300"`), "[inference-perf]", "[a, inference-perf]", 1) +
+	src := strings.Replace(strings.Replace(lintClean("site-local", "x", "nccl-all-reduce-bw", `">= 300"`), "[inference-perf]", "[a, inference-perf]", 1), platformRef, "", 1) +
 		"          unit: GB/s\n      timeout: 5m\n    conformance:\n      checks: [b]\nextra: {k: [1, 2]}\n"
 	src = strings.Replace(src, `"<= 2000"`, "\"<= 2000\"\n          severity: error", 1)
 	o, err := Parse("f", []byte(src))

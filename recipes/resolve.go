@@ -143,10 +143,8 @@ func (r *Resolved) find(severity string, p *PosError) {
 // merge applies the performance phase of one file.
 func (r *Resolved) merge(o *Overlay, role string) {
 	r.Sources = append(r.Sources, Source{o.Name(), o.file, role})
-	if refs := lookup(o.spec.val, "componentRefs").val; refs != nil && refs.Kind == yaml.SequenceNode {
-		for _, n := range refs.Content {
-			r.components[scalar(lookup(n, "name"))] = true
-		}
+	for _, name := range o.components() {
+		r.components[name] = true
 	}
 	if clears(o.checks) {
 		r.Checks = []ResolvedValue{}

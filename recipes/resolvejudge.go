@@ -56,6 +56,12 @@ func (r *Resolved) judge(leaf *Overlay) {
 	if r.Gate.ConcurrencyPerGPU == 0 {
 		r.find(SeverityWarning, at.at("no-concurrency", "the resolved gate pins no concurrency, so a compiled default can move it", "add "+NameConcurrency))
 	}
+	switch {
+	case r.constraint(NameCeiling) == nil:
+		r.find(SeverityWarning, at.at("one-threshold", "the resolved gate has a floor and no "+NameCeiling+": "+floorAlone, "add "+NameCeiling))
+	case r.constraint(NameFloor) == nil && r.constraint(NameFloorPerGPU) == nil && !leaf.says(notGated):
+		r.find(SeverityWarning, at.at("one-threshold", "the resolved gate has a ceiling and no floor: "+ceilingAlone, "add a floor, or say in the comment that throughput is not gated and why"))
+	}
 	if !r.components[platform] {
 		r.find(severity, at.at("no-platform", platform+" is in no componentRefs of the chain: AICR skips "+CheckName+" and exits 0", "add the component, or take the check out"))
 	}

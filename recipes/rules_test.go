@@ -54,7 +54,12 @@ func ruleExamples() map[string]struct{ fail, pass example } {
 	tree := func(path, src string) example { return example{path: src} }
 	head := strings.Replace(sampleHead, "name: x", "name: parent", 1)
 	nested := func(n int) string { return "a: " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n" }
-	comment := func(s string) example { return one(replaced("Measured 2026-11-20 on 8 GPUs: 60,000 tok/s.", s)) }
+	comment := func(s string) example {
+		return one(replaced("Measured 2026-11-20 on 8 GPUs: 60,000 tok/s. "+fullNode, s))
+	}
+	append2 := func(fail, pass string) struct{ fail, pass example } {
+		return struct{ fail, pass example }{one(lintClean() + fail), one(lintClean() + pass)}
+	}
 	chain := func(n int) example {
 		x := example{leafPath: below("a0", lintClean())}
 		for i := range n {
@@ -77,6 +82,7 @@ func ruleExamples() map[string]struct{ fail, pass example } {
 		"not-an-overlay":      {one(replaced("RecipeMetadata", "Recipe")), clean},
 		"bad-structure":       {one(replaced("[inference-perf]", "inference-perf")), clean},
 		"generated-file":      {one("# Code generated, do not edit.\n" + lintClean()), one("# Written by people.\n" + lintClean())},
+		"misplaced-gate":      {one(lintClean() + "  constraints: [{name: inference-ttft-p99, value: '<= 1'}]\n"), one(lintClean() + "  constraints: [{name: K8s.server.version, value: '>= 1.34'}]\n")},
 		"managed-comment":     {one(replaced("      constraints:", "      # perfsweep: begin\n      constraints:")), one(replaced("      constraints:", "      # perfsweep: begin\n      # perfsweep: end\n      constraints:"))},
 
 		"duplicate-constraint": {one(lintClean(NameCeiling, ttftIs)), one(lintClean("nccl-all-reduce-bw", `">= 300"`))},
@@ -95,10 +101,15 @@ func ruleExamples() map[string]struct{ fail, pass example } {
 		"bad-integer":          {one(replaced(`"128"`, `"128.5"`)), clean},
 		"bad-model":            {one(replaced("Qwen/Qwen3-8B", "'Qwen 8B'")), clean},
 		"bad-routing-mode":     {one(replaced("dynamo-router", "kv")), one(replaced("dynamo-router", "gateway-epp"))},
+		"bad-storage-class":    {one(lintClean(nameStorageClass, `">= fast"`)), one(lintClean(nameStorageClass, "a4x-compatible"))},
 		"implausible-ceiling":  {one(replaced(ttftIs, `"<= 2"`)), one(replaced(ttftIs, `"<= 200"`))},
 
 		"check-without-gate": {one(below("parent", perfOverlay("[inference-perf]"))), one(below("parent", perfOverlay("[]")))},
 		"gate-without-check": {one(below("parent", strings.Replace(lintClean(), "[inference-perf]", "[]", 1))), clean},
+		"unknown-check":      {one(replaced("[inference-perf]", "[inference-perf, inference-throughput]")), one(replaced("[inference-perf]", "[inference-perf, nccl-all-reduce-bw]"))},
+		"duplicate-check":    {one(replaced("[inference-perf]", "[inference-perf, inference-perf]")), clean},
+		"one-threshold":      {one(replaced(NameCeiling, nameStorageClass)), one(strings.Replace(replaced(NameFloor, nameStorageClass), "8 GPUs", "8 GPUs, throughput is not gated", 1))},
+		"full-node-note":     {comment("Measured 2026-11-20 on 8 GPUs: 60,000 tok/s."), clean},
 		"no-model":           {one(below("parent", replaced("Qwen/Qwen3-8B", `""`))), clean},
 		"no-concurrency":     {one(below("parent", replaced(`"128"`, `""`))), clean},
 		"old-validator":      {example{"validator": "v0.11.1"}, example{"validator": "v0.21.1"}},
@@ -111,6 +122,7 @@ func ruleExamples() map[string]struct{ fail, pass example } {
 
 		"catalog-override": {one(catalogWith(env("ROUTER_MODE", "kv"))), one(catalogWith(env("ROUTER_MODE", "least-loaded") + env("HEALTH_TIMEOUT", "9m30s")))},
 		"catalog-value":    {one(catalogWith(env("MIN_REQUESTS", `"0"`))), one(catalogWith(env("MIN_REQUESTS", `"1000"`)))},
+		"catalog-unknown":  {one(catalogWith(env("ROUTER", "kv"))), one(catalogWith(env("MODEL_CACHE_SIZE", "off") + "      - name: OTHER\n        value: x\n"))},
 
 		"missing-parent":    {one(below("nobody", lintClean())), clean},
 		"missing-mixin":     {tree("overlays/parent.yaml", head+"spec:\n  mixins: [nothing]\n  componentRefs: [{name: dynamo-platform}]\n"), clean},
@@ -119,14 +131,30 @@ func ruleExamples() map[string]struct{ fail, pass example } {
 		"unread-overlay":    {tree("overlays/other.yaml", "a: ["), tree("overlays/other.yaml", "kind: Pod\n")},
 		"duplicate-name":    {tree("overlays/q.yaml", wholeTree()["overlays/parent.yaml"]), tree("overlays/q.yaml", strings.Replace(wholeTree()["overlays/parent.yaml"], "name: parent", "name: q", 1))},
 		"mixin-phase":       {tree("mixins/os.yaml", wholeTree()["mixins/os.yaml"]+"  validation: {}\n"), clean},
-		"no-platform":       {tree("overlays/parent.yaml", head+"spec: {}\n"), clean},
+		"no-platform":       {example{"overlays/parent.yaml": head + "spec: {}\n", leafPath: below("parent", withoutPlatform())}, one(withoutPlatform())},
 		"merge-dependent":   {example{leafPath: below("parent", perfOverlay("[inference-perf]", NameConcurrency, `"64"`)), "overlays/parent.yaml": parentWithGate()}, example{"overlays/parent.yaml": parentWithGate()}},
+
+		"yamllint-indentation":          append2("a:\n    b: c\n", "a:\n  b:\n  - c\n"),
+		"yamllint-line-length":          append2("# x "+strings.Repeat("x", 197)+"\n", "# "+strings.Repeat("x", 300)+"\n"),
+		"yamllint-new-lines":            append2("a: b\r\n", "a: b\n"),
+		"yamllint-trailing-spaces":      append2("a: b \n", "a: b\n"),
+		"yamllint-empty-lines":          append2("\n\n\na: b\n", "\n\na: b\n"),
+		"yamllint-comments":             append2("#x\n", "#\na: 'x #y' ## z\nb: |\n  #c\n"),
+		"yamllint-comments-indentation": append2("a:\n  b: c\n # d\ne: f\n", "a:\n  b: c\n  # d\n  # e\n# f\ne: f\n"),
+		"yamllint-empty-values":         append2("a:\n", "a: null\n"),
+		"yamllint-braces":               append2("a: {  b: c}\n", "a: { b: c }\n"),
+		"yamllint-brackets":             append2("a: [ b]\n", "a: [b,\n  c  # ]\n  ]\n"),
 	}
+}
+
+// withoutPlatform is lintClean with its component left to the chain.
+func withoutPlatform() string {
+	return strings.Replace(lintClean(), platformRef, "", 1)
 }
 
 // parentWithGate is lintClean as the parent of x.
 func parentWithGate() string {
-	return strings.Replace(strings.Replace(lintClean(), "name: x", "name: parent", 1), "spec:\n", "spec:\n  componentRefs: [{name: dynamo-platform}]\n", 1)
+	return strings.Replace(lintClean(), "name: x", "name: parent", 1)
 }
 
 // lintExample lints the leaf of an example as perfsweep lint --resolved does.

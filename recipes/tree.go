@@ -124,9 +124,12 @@ func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	return src, nil
 }
 
+// Parent is the name in spec.base as it stands there, "" where there is none.
+func (o *Overlay) Parent() string { return scalar(lookup(o.spec.val, "base")) }
+
 // parent is the name that spec.base refers to, "" for the root.
 func (o *Overlay) parent() string {
-	if b := scalar(lookup(o.spec.val, "base")); b != rootName {
+	if b := o.Parent(); b != rootName {
 		return b
 	}
 	return ""

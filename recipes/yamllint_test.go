@@ -21,7 +21,7 @@ func yamllint(src string) map[string]int {
 	} else {
 		found["new-line-at-end-of-file"]++
 	}
-	blanks := 0
+	blanks, stray := 0, strayComments(lines)
 	for i, l := range lines {
 		if utf8.RuneCountInString(l) > 200 {
 			found["line-length"]++
@@ -42,7 +42,7 @@ func yamllint(src string) map[string]int {
 		if regexp.MustCompile(`[\[\{] {2,}| {2,}[\]\}]`).MatchString(l) {
 			found["braces"]++
 		}
-		if isComment(l) && !commentIndented(lines, i) {
+		if stray[i] {
 			found["comments-indentation"]++
 		}
 		if regexp.MustCompile(`^[ -]*[\w-]+: *$`).MatchString(l) && !hasChild(lines, i) {
@@ -50,41 +50,6 @@ func yamllint(src string) map[string]int {
 		}
 	}
 	return found
-}
-
-func isComment(l string) bool { return strings.HasPrefix(strings.TrimLeft(l, " "), "#") }
-
-func leading(l string) int { return len(l) - len(strings.TrimLeft(l, " ")) }
-
-// commentIndented: a comment is indented like the content after it, or like
-// the content or comment before it.
-func commentIndented(lines []string, i int) bool {
-	at := leading(lines[i])
-	for j := i + 1; ; j++ {
-		if j == len(lines) {
-			if at == 0 {
-				return true
-			}
-			break
-		}
-		if strings.TrimSpace(lines[j]) != "" && !isComment(lines[j]) {
-			if leading(lines[j]) == at {
-				return true
-			}
-			break
-		}
-	}
-	for j := i - 1; j >= 0; j-- {
-		if strings.TrimSpace(lines[j]) == "" {
-			continue
-		}
-		if isComment(lines[j]) {
-			return leading(lines[j]) == at && commentIndented(lines, j)
-		}
-		content := leading(lines[j])
-		return content == at || strings.HasPrefix(strings.TrimLeft(lines[j], " "), "- ") && content+2 == at
-	}
-	return at == 0
 }
 
 func hasChild(lines []string, i int) bool {

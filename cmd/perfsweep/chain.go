@@ -41,6 +41,22 @@ func resolveOverlay(folder, path string, o *recipes.Overlay) (*recipes.Resolved,
 	return r, nil
 }
 
+// parentAtHand reports whether the parent that an overlay names lies in its
+// recipe folder, in the file of its name, so that its chain can be followed
+// without reading a folder that is none.
+func parentAtHand(folder, path string, o *recipes.Overlay) bool {
+	root, err := recipeFolder(folder, path)
+	if err != nil || o.Parent() == "" || o.Parent() != filepath.Base(o.Parent()) {
+		return false
+	}
+	for _, dir := range []string{filepath.Join(root, "overlays"), root} {
+		if info, err := os.Stat(filepath.Join(dir, o.Parent()+".yaml")); err == nil && info.Mode().IsRegular() {
+			return true
+		}
+	}
+	return false
+}
+
 // withCatalogs adds the validator catalogs of the trees that files lie in: they
 // say which validator judges them, and can void what they demand.
 func withCatalogs(folder string, args []string) ([]string, error) {

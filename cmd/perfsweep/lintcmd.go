@@ -33,7 +33,9 @@ files; the validator that a catalog pins is then held against the overlays.
 
 --resolved follows base, intermediates, independent overlays and mixins with
 AICR's merge rule, shows where each value of the gate comes from, and judges the
-whole chain, with validators/catalog.yaml of its folder. -o sarif writes SARIF 2.1.0 for code scanning.
+whole chain, with validators/catalog.yaml of its folder. Without it the chain of
+a file whose parent lies beside it is judged as well; of another file the findings
+say what only a parent can tell. -o sarif writes SARIF 2.1.0 for code scanning.
 
 Where calibrate left a sidecar beside an overlay (OVERLAY.provenance.json, or
 --sidecar FILE), the gate and the text are held against it: a threshold that was
@@ -95,7 +97,7 @@ func (a *app) runLint(f *lintFlags, args []string) error {
 		if err != nil {
 			return err
 		}
-		if one.Resolved != nil {
+		if f.resolved && one.Resolved != nil {
 			l.Resolved = append(l.Resolved, one.Resolved)
 		}
 		l.Add(found)
@@ -117,7 +119,7 @@ func (f *lintFlags) lintFile(s *calibrate.SidecarLint) (found []recipes.Finding,
 	if err != nil { // what does not parse has neither
 		return recipes.LintWith(s.File, s.Source, s.Options), nil
 	}
-	if f.resolved {
+	if f.resolved || parentAtHand(f.recipes, s.File, s.Overlay) {
 		if s.Resolved, err = resolveOverlay(f.recipes, s.File, s.Overlay); err != nil {
 			return nil, err
 		}
