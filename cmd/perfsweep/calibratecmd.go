@@ -212,7 +212,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	}
 	p.Reasons = append(p.Reasons, unchecked...)
 	return a.finishCalibrate(f, ov, policy, report.Calibration{
-		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings,
+		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	})
 }

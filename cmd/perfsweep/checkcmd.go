@@ -170,6 +170,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err
 	}
+	r.Findings, r.Stalls = attributeRuns(r.Curve.Runs, r.Curve.Fingerprint.GPUs), stalls(r.Curve.Runs)
 	state := calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}
 	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base).WithSidecar(sidecarFile(f.sidecar, f.overlay), sidecar, state, r.Curve)
 	return r, f.emulateAICR(ov.Overlay, &r)

@@ -26,20 +26,36 @@ func attribute(runs []sweep.Run, gpus int) []observe.Finding {
 	var levels []observe.Level
 	heard := false
 	for _, n := range slices.Sorted(maps.Keys(byLevel)) {
-		r := typical(byLevel[n])
-		l := observe.Level{ConcurrencyPerGPU: n, GPUs: gpus, Client: bothsides.Client(r.Result, r.Violations)}
-		if r.Workers != nil {
-			l.Workers = r.Workers.Expected
-		}
-		if span, ok := saidOf(r.Servers); ok {
-			l.Span, heard = span, true
-		}
-		levels = append(levels, l)
+		l, ok := levelOf(typical(byLevel[n]), gpus)
+		levels, heard = append(levels, l), heard || ok
 	}
 	if !heard {
 		return nil // of a journal that never watched there is nothing to say
 	}
 	return observe.Attribute(levels)
+}
+
+// levelOf joins what both sides say of a run; heard is false where the servers
+// were not.
+func levelOf(r sweep.Run, gpus int) (l observe.Level, heard bool) {
+	l = observe.Level{ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, GPUs: gpus, Client: bothsides.Client(r.Result, r.Violations)}
+	if r.Workers != nil {
+		l.Workers = r.Workers.Expected
+	}
+	l.Span, heard = saidOf(r.Servers)
+	return l, heard
+}
+
+// attributeRuns judges each run by itself, whatever its kind: those of a check
+// are no curve, and a capacity pulse is no neighbour of a gate run.
+func attributeRuns(runs []sweep.Run, gpus int) []report.RunFinding {
+	var out []report.RunFinding
+	for _, r := range runs {
+		if l, heard := levelOf(r, gpus); heard {
+			out = append(out, report.RunFinding{Seq: r.Seq, Kind: r.Step.Kind, Valid: r.Valid(), Finding: observe.Attribute([]observe.Level{l})[0]})
+		}
+	}
+	return out
 }
 
 // saidOf reads what a journal keeps of the servers' own words; ok is false where
@@ -67,12 +83,22 @@ func typical(runs []sweep.Run) sweep.Run {
 	return valid[len(valid)/2]
 }
 
-// events are the stalls of a run, a line each.
-func events(s *sweep.Servers) []string {
-	span, _ := saidOf(s)
-	var out []string
-	for _, e := range span.Events {
-		out = append(out, "stall: "+e.String())
+// events are what stood still in a run: as the servers and this tool saw it, or
+// this tool alone.
+func events(r sweep.Run) []observe.Event {
+	if span, heard := saidOf(r.Servers); heard {
+		return span.Events
+	}
+	return observe.Events(r.Result.Started, nil, observe.Span{}, bothsides.Client(r.Result, nil))
+}
+
+// stalls are the events of all runs.
+func stalls(runs []sweep.Run) []report.Stall {
+	var out []report.Stall
+	for _, r := range runs {
+		for _, e := range events(r) {
+			out = append(out, report.Stall{Seq: r.Seq, ConcurrencyPerGPU: r.Step.ConcurrencyPerGPU, Kind: r.Step.Kind, Event: e})
+		}
 	}
 	return out
 }

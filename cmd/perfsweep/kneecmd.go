@@ -62,7 +62,7 @@ objective needs no flag, and has goodput as well. The exit code stays the knee's
 			if cv.Fingerprint != nil {
 				gpus = cv.Fingerprint.GPUs
 			}
-			cv.Findings = attribute(cv.All, gpus)
+			cv.Findings, cv.Stalls = attribute(cv.All, gpus), stalls(cv.All)
 			cv.Objective = objectiveOf(p.Objective, cv.All, gpus)
 			if err := a.printCurve(cv); err != nil {
 				return err

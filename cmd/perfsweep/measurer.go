@@ -72,8 +72,8 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 				line += fmt.Sprintf("\n     example of %s: %s", o, texts[0])
 			}
 		}
-		for _, stood := range events(e.Run.Servers) {
-			line += "\n     " + stood
+		for _, stood := range events(*e.Run) {
+			line += "\n     stall: " + stood.String()
 		}
 		for _, w := range heard.fresh(e.Run.Result.Warnings) {
 			line += "\n     note: " + w

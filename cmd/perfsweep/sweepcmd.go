@@ -109,7 +109,7 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 		Runs: curve.Points(), Fit: curve.Fit(), Point: d.Point, Fingerprint: &curve.Fingerprint,
 		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
-		Findings:  attribute(curve.Runs, curve.Fingerprint.GPUs),
+		Findings:  attribute(curve.Runs, curve.Fingerprint.GPUs), Stalls: stalls(curve.Runs),
 	}); err != nil {
 		return err
 	}

@@ -28,11 +28,16 @@ func (p *printer) bottlenecks(findings []observe.Finding, knee float64) {
 	}
 	p.line("held back by (per GPU): %s", strings.Join(parts, "; "))
 	f := Decisive(findings, knee)
+	p.evidence(f, fmt.Sprintf("at %d", f.ConcurrencyPerGPU))
+}
+
+// evidence prints what a finding rests on.
+func (p *printer) evidence(f observe.Finding, where string) {
 	for _, e := range f.Evidence {
-		p.line("  at %d: %s", f.ConcurrencyPerGPU, e)
+		p.line("  %s: %s", where, e)
 	}
 	for _, e := range f.Against {
-		p.line("  at %d, against it: %s", f.ConcurrencyPerGPU, e)
+		p.line("  %s, against it: %s", where, e)
 	}
 	if f.Try != "" {
 		p.line("  to try: %s", f.Try)

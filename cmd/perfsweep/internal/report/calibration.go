@@ -22,8 +22,9 @@ type Calibration struct {
 	Upstream []recipes.Need
 	// Objective is nil where none was given.
 	Objective *Objective
-	// Findings are those of Curve.
+	// Findings and Stalls are those of Curve.
 	Findings []observe.Finding
+	Stalls   []Stall
 	// Explain adds how the decision came about.
 	Explain bool
 }
@@ -50,6 +51,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p.objective(c.Objective, r.Point)
 	p.bottlenecks(c.Findings, r.Fit.Knee)
 	p.invalid(c.Curve.Runs)
+	p.stalls(c.Stalls)
 	if !c.Explain {
 		p.gates(r.Gates)
 	}

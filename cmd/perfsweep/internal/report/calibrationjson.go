@@ -26,6 +26,7 @@ type calibrationDoc struct {
 	SLO               *sweep.SLO              `json:"slo,omitempty"`
 	Goodput           []sweep.GoodputLevel    `json:"goodput,omitempty"`
 	Bottlenecks       []observe.Finding       `json:"bottlenecks,omitempty"`
+	Stalls            []Stall                 `json:"stalls,omitempty"`
 	TokPerSecPerGPU   float64                 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS         float64                 `json:"ttft_p99_ms,omitempty"`
 	Floor             float64                 `json:"floor,omitempty"`
@@ -107,7 +108,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 	if c.changed() {
 		d.Upstream = c.Upstream
 	}
-	d.Bottlenecks = c.Findings
+	d.Bottlenecks, d.Stalls = c.Findings, c.Stalls
 	if c.Objective != nil {
 		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
 	}

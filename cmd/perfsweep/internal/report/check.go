@@ -20,6 +20,10 @@ type CheckReport struct {
 	Result  calibrate.CheckResult
 	Inputs  recipes.Inputs // zero where nothing was to be measured
 	AICR    *AICR          // nil unless asked for
+	// Findings say of each run what held it back, where the servers were heard,
+	// and Stalls what stood still in it.
+	Findings []RunFinding
+	Stalls   []Stall
 }
 
 // CheckText prints the verdict first.
@@ -46,6 +50,8 @@ func CheckText(w io.Writer, c CheckReport) error {
 		}
 		p.err = tw.Flush()
 	}
+	p.stalls(c.Stalls)
+	p.reasonsOf(c.Findings, r.Verdict == calibrate.Pass)
 	p.aicr(c.AICR, r.Verdict)
 	for _, l := range c.lines() {
 		p.line("%s", l)
@@ -89,6 +95,8 @@ type checkDoc struct {
 	Drift         *calibrate.Drift            `json:"drift,omitempty"`
 	History       *calibrate.History          `json:"history,omitempty"`
 	Runs          []runDoc                    `json:"runs"`
+	Bottlenecks   []RunFinding                `json:"bottlenecks,omitempty"`
+	Stalls        []Stall                     `json:"stalls,omitempty"`
 	Fingerprint   *sweep.Fingerprint          `json:"fingerprint,omitempty"`
 	Inputs        *recipes.Inputs             `json:"inputs,omitempty"`
 	Provenance    *calibrate.ProvenanceResult `json:"provenance,omitempty"`
@@ -114,6 +122,7 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 		SchemaVersion: schemaVersion, Verdict: r.Verdict, Simulated: c.Curve.Fingerprint.Simulated, Reasons: list(r.Reasons),
 		Measured: measuredDoc{r.TokPerSecPerGPU, r.TTFTP99MS, r.Valid, r.Attempts},
 		Gate:     r.Gate, Effective: r.Effective, Pulse: r.Pulse, Sensitivity: r.Sensitivity, Drift: r.Drift, History: r.History, Runs: runDocs(c.Curve.Runs),
+		Bottlenecks: c.Findings, Stalls: c.Stalls,
 	}
 	if d.Effective.Reasons == nil {
 		d.Effective.Reasons = []string{}

@@ -27,6 +27,8 @@ type Curve struct {
 	// Findings say of each level what holds it back; none where the servers were
 	// not heard.
 	Findings []observe.Finding
+	// Stalls are what stood still in the runs.
+	Stalls []Stall
 	// Explain adds why the fit came to its answer.
 	Explain bool
 }
@@ -50,6 +52,7 @@ func CurveText(w io.Writer, c Curve) error {
 	p.objective(c.Objective, c.Point)
 	p.bottlenecks(c.Findings, c.Fit.Knee)
 	p.invalid(c.All)
+	p.stalls(c.Stalls)
 	p.generator(c.All)
 	for _, s := range c.Fit.Warnings {
 		p.line("warning: %s", s)

@@ -42,6 +42,7 @@ type curveDoc struct {
 	Generator      []generatorDoc        `json:"generator,omitempty"`
 	Fingerprint    *sweep.Fingerprint    `json:"fingerprint,omitempty"`
 	Bottlenecks    []observe.Finding     `json:"bottlenecks,omitempty"`
+	Stalls         []Stall               `json:"stalls,omitempty"`
 	Reason         string                `json:"reason,omitempty"`
 	Explain        *knee.Reasoning       `json:"explain,omitempty"`
 	Warnings       []string              `json:"warnings"`
@@ -75,7 +76,7 @@ func CurveJSON(w io.Writer, c Curve) error {
 	if c.Objective != nil {
 		d.SLO, d.Goodput = &c.Objective.SLO, c.Objective.Goodput
 	}
-	d.Bottlenecks, d.Invalid = c.Findings, invalidRuns(c.All)
+	d.Bottlenecks, d.Stalls, d.Invalid = c.Findings, c.Stalls, invalidRuns(c.All)
 	d.Generator = generatorDocs(c.All)
 	return encode(w, d)
 }
