@@ -19,6 +19,8 @@ type DeploySpec struct {
 	Name      string `yaml:"-"`
 	Model     string `yaml:"-"`
 	GPUs      int    `yaml:"-"` // of all workers
+	// Keep marks what is made, so that cleaning up after ended runs spares it.
+	Keep bool `yaml:"-"`
 
 	Image string `yaml:"image"`
 	// ImageRegistry takes the place of the registry of every image.

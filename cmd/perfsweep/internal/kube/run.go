@@ -17,6 +17,7 @@ const (
 	RunLabel          = "perfsweep/run"
 	HostAnnotation    = "perfsweep/host"
 	StartedAnnotation = "perfsweep/started"
+	KeepAnnotation    = "perfsweep/keep"
 )
 
 // Run names one use of a cluster by one process.

@@ -7,7 +7,10 @@ import (
 	"strings"
 )
 
-const gpuResource = "nvidia.com/gpu"
+const (
+	gpuResource       = "nvidia.com/gpu"
+	populateContainer = "populate"
+)
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
@@ -46,7 +49,7 @@ func (s DeploySpec) PopulateJob() map[string]any {
 		}})
 	}
 	main := map[string]any{
-		"name": "populate", "image": s.image(), "command": []any{"python3", "-c", download}, "env": vars,
+		"name": populateContainer, "image": s.image(), "command": []any{"python3", "-c", download}, "env": vars,
 		"resources":       map[string]any{"requests": map[string]any{"cpu": "100m", "memory": "512Mi"}},
 		"securityContext": map[string]any{"allowPrivilegeEscalation": false, "capabilities": map[string]any{"drop": []any{"ALL"}}},
 	}

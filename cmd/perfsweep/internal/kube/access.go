@@ -1,0 +1,70 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
+
+// Access is a right that is needed in a namespace.
+type Access struct{ Group, Resource, Verb string }
+
+func accessTo(r schema.GroupResource, verbs ...string) []Access {
+	var out []Access
+	for _, v := range verbs {
+		out = append(out, Access{r.Group, r.Resource, v})
+	}
+	return out
+}
+
+// deployAccess is what bringing a deployment up and removing it takes.
+func deployAccess(s DeploySpec) []Access {
+	out := accessTo(dgds.GroupResource(), "create", "delete", "get")
+	out = append(out, accessTo(leases.GroupResource(), "create", "delete", "patch")...)
+	out = append(out, Access{"", "pods", "list"})
+	out = append(out, Access{"", "pods/log", "get"})
+	if s.GPUAccess == DRA {
+		out = append(out, accessTo(claimTemplates.GroupResource(), "create", "delete", "get")...)
+	}
+	if s.cacheMade() {
+		out = append(out, accessTo(claims.GroupResource(), "create", "delete", "get")...)
+		out = append(out, accessTo(jobs.GroupResource(), "create", "delete", "get")...)
+	}
+	return out
+}
+
+// mayDo asks for every right before anything is made, and names all that are
+// missing: a run that cannot remove what it made would leave GPUs occupied.
+func (c *Client) mayDo(ctx context.Context, namespace string, need []Access) error {
+	var missing []string
+	for _, a := range need {
+		resource, sub, _ := strings.Cut(a.Resource, "/")
+		review := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview",
+			"spec": map[string]any{"resourceAttributes": map[string]any{
+				"namespace": namespace, "group": a.Group, "resource": resource, "subresource": sub, "verb": a.Verb,
+			}},
+		}}
+		got, err := c.resource(accessReviews, "").Create(ctx, review, metav1.CreateOptions{})
+		if err != nil {
+			return explain(err, "create", resourceName(accessReviews), "", "")
+		}
+		if ok, _, _ := unstructured.NestedBool(got.Object, "status", "allowed"); !ok {
+			missing = append(missing, a.rule())
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("this account may not do what --deploy does in namespace %s; nothing was made. A Role there needs the rules %s", namespace, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func (a Access) rule() string {
+	return fmt.Sprintf("{apiGroups: [%q], resources: [%q], verbs: [%q]}", a.Group, a.Resource, a.Verb)
+}

@@ -1,0 +1,284 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// The kinds that a deployment is made of.
+var (
+	dgds           = schema.GroupVersionResource{Group: dgdGroup, Version: v1beta1, Resource: "dynamographdeployments"}
+	claims         = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
+	jobs           = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
+	secrets        = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
+	storageClasses = schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}
+	claimTemplates = schema.GroupVersionResource{Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaimtemplates"}
+)
+
+// The bounds of single steps. A call that makes something is not broken off by
+// a signal: what it made would not be known.
+const (
+	callTimeout   = 30 * time.Second
+	removeTimeout = 3 * time.Minute
+)
+
+// Made is one object of a run, known by its UID: one of the same name that was
+// made by somebody else is never touched.
+type Made struct {
+	Resource  schema.GroupVersionResource
+	Kind      string
+	Namespace string
+	Name      string
+	UID       types.UID
+}
+
+func (m Made) String() string { return m.Kind + " " + m.Namespace + "/" + m.Name }
+
+// Deployed is a deployment that this run brought up.
+type Deployed struct {
+	Spec       DeploySpec
+	APIVersion string
+	// Notes are for people: what could not be checked, versions that do not fit.
+	Notes []string
+
+	client *Client
+	run    Run
+	lease  *Lease
+	made   []Made
+}
+
+// Deploy brings a deployment up and returns when it is ready. Whatever becomes
+// of it, the caller removes it with Remove: on an error Deploy returns what it
+// had made. Say hears what is waited for.
+func (c *Client) Deploy(ctx context.Context, run Run, s DeploySpec, say func(string)) (*Deployed, error) {
+	d := &Deployed{Spec: s, client: c, run: run}
+	objects, err := d.plan(ctx)
+	if err != nil {
+		return d, err
+	}
+	if d.lease, err = c.HoldLease(ctx, run, s.Namespace); err != nil {
+		return d, err
+	}
+	for _, o := range objects {
+		if err := d.create(ctx, o); err != nil {
+			return d, err
+		}
+		say("made " + d.made[len(d.made)-1].String())
+		if o.resource == jobs {
+			if err := d.awaitPopulated(ctx, say); err != nil {
+				return d, err
+			}
+		}
+	}
+	return d, d.awaitReady(ctx, say)
+}
+
+// planned is an object that is to be made.
+type planned struct {
+	resource schema.GroupVersionResource
+	object   map[string]any
+}
+
+// plan finds out everything that can be known before anything is made.
+func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
+	s, c := d.Spec, d.client
+	if err := s.Validate(); err != nil {
+		return nil, &InputError{err}
+	}
+	version, err := c.pickVersion(ctx, dgdGroup, v1beta1, v1alpha1)
+	if err != nil {
+		return nil, fmt.Errorf("%w: is the Dynamo operator (dynamo-platform) installed?", err)
+	}
+	d.APIVersion = version
+	if err := c.mayDo(ctx, s.Namespace, deployAccess(s)); err != nil {
+		return nil, err
+	}
+	var out []planned
+	if s.GPUAccess == DRA {
+		v, err := c.pickVersion(ctx, "resource.k8s.io", "v1", "v1beta2", "v1beta1")
+		if err != nil {
+			return nil, fmt.Errorf("%w, and gpu_access: dra needs it; use gpu_access: device-plugin", err)
+		}
+		r := claimTemplates
+		r.Version = v
+		out = append(out, planned{r, s.ClaimTemplate(v)})
+	}
+	if s.cacheMade() {
+		if err := d.checkStorage(ctx); err != nil {
+			return nil, err
+		}
+		out = append(out, planned{claims, s.CacheClaim()}, planned{jobs, s.PopulateJob()})
+	}
+	r := dgds
+	r.Version = version
+	d.Notes = append(d.Notes, c.versionSkew(ctx, s.Image)...)
+	return append(out, planned{r, s.DGD(version)}), nil
+}
+
+// checkStorage fails before a claim is made that nothing will ever fill.
+func (d *Deployed) checkStorage(ctx context.Context) error {
+	list, err := d.client.resource(storageClasses, "").List(ctx, metav1.ListOptions{})
+	if apierrors.IsForbidden(err) {
+		d.Notes = append(d.Notes, "whether the cluster has the StorageClass of the model cache is not known: this account may not list storageclasses")
+		return nil
+	}
+	if err != nil {
+		return explain(err, "list", "storageclasses.storage.k8s.io", "", "")
+	}
+	classes := map[string]bool{}
+	for _, o := range list.Items {
+		classes[o.GetName()] = o.GetAnnotations()[defaultClass] == "true"
+	}
+	if err := d.Spec.checkStorageClass(classes); err != nil {
+		return &InputError{err}
+	}
+	return nil
+}
+
+// create makes one object, and records what it made.
+func (d *Deployed) create(ctx context.Context, p planned) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("bringing up %s/%s: %w", d.Spec.Namespace, d.Spec.Name, err)
+	}
+	d.run.mark(p.object)
+	if d.Spec.Keep {
+		child(child(p.object, "metadata"), "annotations")[KeepAnnotation] = "true"
+	}
+	o := &unstructured.Unstructured{Object: p.object}
+	call, stop := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer stop()
+	got, err := d.client.resource(p.resource, d.Spec.Namespace).Create(call, o, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return &InputError{fmt.Errorf("%s %s/%s exists already and is not of this run: measure it without --deploy, give --target another name, or remove what a crashed run left with perfsweep discover --leftovers --clean",
+			o.GetKind(), d.Spec.Namespace, o.GetName())}
+	}
+	if err != nil {
+		return explain(err, "create", resourceName(p.resource), d.Spec.Namespace, o.GetName())
+	}
+	d.made = append(d.made, Made{p.resource, o.GetKind(), d.Spec.Namespace, got.GetName(), got.GetUID()})
+	return nil
+}
+
+// resourceName is a resource as messages and RBAC write it.
+func resourceName(r schema.GroupVersionResource) string { return r.GroupResource().String() }
+
+// UID is that of the deployment itself, "" before it was made.
+func (d *Deployed) UID() string {
+	for _, m := range d.made {
+		if m.Kind == dgdKind {
+			return string(m.UID)
+		}
+	}
+	return ""
+}
+
+// Kept says what stays in the cluster, and how it is removed.
+func (d *Deployed) Kept() string {
+	if len(d.made) == 0 {
+		return "nothing was made that could be kept"
+	}
+	out := "kept:"
+	for _, m := range d.made {
+		out += " " + m.String() + ","
+	}
+	return out[:len(out)-1] + fmt.Sprintf("; remove it with perfsweep discover -n %s --leftovers --clean=%s", d.Spec.Namespace, d.run.ID)
+}
+
+// Keep ends the run's claim to what it made, which stays.
+func (d *Deployed) Keep(ctx context.Context) error { return d.lease.release(ctx) }
+
+// Remove removes what this run made, the last first, and waits until it and the
+// pods of the deployment are gone: the next one needs their GPUs. It does so
+// after a signal as well.
+func (d *Deployed) Remove(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
+	defer stop()
+	var failed []error
+	for _, m := range slices.Backward(d.made) {
+		if err := d.client.remove(ctx, m); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	for _, m := range slices.Backward(d.made) {
+		if len(failed) == 0 {
+			failed = appendError(failed, d.client.awaitMadeGone(ctx, m))
+		}
+	}
+	if len(failed) == 0 && d.UID() != "" {
+		failed = appendError(failed, d.client.awaitNoPods(ctx, d.Spec.Namespace, d.Spec.Name))
+	}
+	failed = appendError(failed, d.lease.release(ctx))
+	if len(failed) > 0 {
+		return fmt.Errorf("removing what was deployed: %w; %s", errors.Join(failed...), d.Kept())
+	}
+	d.made = nil
+	return nil
+}
+
+func appendError(list []error, err error) []error {
+	if err != nil {
+		list = append(list, err)
+	}
+	return list
+}
+
+// remove deletes an object if it is still the one that was made.
+func (c *Client) remove(ctx context.Context, m Made) error {
+	background := metav1.DeletePropagationBackground
+	err := c.resource(m.Resource, m.Namespace).Delete(ctx, m.Name, metav1.DeleteOptions{
+		Preconditions: &metav1.Preconditions{UID: &m.UID}, PropagationPolicy: &background,
+	})
+	if gone(err) { // gone, or in its place another one
+		return nil
+	}
+	return explain(err, "delete", resourceName(m.Resource), m.Namespace, m.Name)
+}
+
+// awaitMadeGone waits until an object, or its name, is no longer ours.
+func (c *Client) awaitMadeGone(ctx context.Context, m Made) error {
+	return poll(ctx, func() (bool, error) {
+		o, err := c.resource(m.Resource, m.Namespace).Get(ctx, m.Name, metav1.GetOptions{})
+		switch {
+		case apierrors.IsNotFound(err) || err == nil && o.GetUID() != m.UID:
+			return true, nil
+		case err != nil:
+			return false, explain(err, "get", resourceName(m.Resource), m.Namespace, m.Name)
+		}
+		return false, nil
+	}, func() string { return m.String() + " is being deleted, and does not go" })
+}
+
+func (c *Client) awaitNoPods(ctx context.Context, namespace, name string) error {
+	left := 0
+	return poll(ctx, func() (bool, error) {
+		list, err := c.podsBy(ctx, namespace, dgdLabel+"="+name)
+		left = len(list)
+		return err == nil && left == 0, err
+	}, func() string { return fmt.Sprintf("%d pods of %s/%s do not go", left, namespace, name) })
+}
+
+// poll asks every second until the answer is yes.
+func poll(ctx context.Context, ask func() (bool, error), late func() string) error {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		ok, err := ask()
+		if ok || err != nil && ctx.Err() == nil {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", late(), ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+
+// A run that has not renewed its lease for this long has ended, however it did.
+// Machines whose clocks are a minute apart still agree.
+const (
+	leaseLasts = 3 * time.Minute
+	leaseRenew = 20 * time.Second
+	microTime  = "2006-01-02T15:04:05.000000Z07:00"
+)
+
+// Lease tells others that a run is alive.
+type Lease struct {
+	client *Client
+	made   Made
+	stop   context.CancelFunc
+	done   sync.WaitGroup
+}
+
+func leaseName(run string) string { return "perfsweep-" + run }
+
+// HoldLease makes the lease of a run and renews it until it is released.
+func (c *Client) HoldLease(ctx context.Context, run Run, namespace string) (*Lease, error) {
+	o := map[string]any{
+		"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+		"metadata": map[string]any{"name": leaseName(run.ID), "namespace": namespace},
+		"spec": map[string]any{
+			"holderIdentity": run.Host, "leaseDurationSeconds": int64(leaseLasts / time.Second), "renewTime": time.Now().UTC().Format(microTime),
+		},
+	}
+	run.mark(o)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	got, err := c.resource(leases, namespace).Create(call, &unstructured.Unstructured{Object: o}, metav1.CreateOptions{})
+	if err != nil {
+		return nil, explain(err, "create", resourceName(leases), namespace, leaseName(run.ID))
+	}
+	l := &Lease{client: c, made: Made{leases, "Lease", namespace, got.GetName(), got.GetUID()}}
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	l.done.Go(func() { l.renew(ctx) })
+	return l, nil
+}
+
+// renew writes the time. A call that fails is tried again with the next tick:
+// several fit into the time that a lease lasts.
+func (l *Lease) renew(ctx context.Context) {
+	tick := time.NewTicker(leaseRenew)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"renewTime":%q}}`, l.made.UID, now.UTC().Format(microTime))
+			_, err := l.client.resource(leases, l.made.Namespace).Patch(ctx, l.made.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+				return // it was removed: nobody else is told anything any more
+			}
+		}
+	}
+}
+
+// release ends the lease.
+func (l *Lease) release(ctx context.Context) error {
+	if l == nil {
+		return nil
+	}
+	l.stop()
+	l.done.Wait()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	return l.client.remove(ctx, l.made)
+}
+
+// leaseAlive reports whether the run that holds a lease is alive.
+func leaseAlive(lease map[string]any, now time.Time) bool {
+	text, _, _ := unstructured.NestedString(lease, "spec", "renewTime")
+	renewed, err := time.Parse(time.RFC3339Nano, text)
+	return err == nil && now.Sub(renewed) < leaseLasts
+}

@@ -1,0 +1,119 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// pickVersion is the first of the wanted versions of an API group that the
+// cluster serves.
+func (c *Client) pickVersion(ctx context.Context, group string, want ...string) (string, error) {
+	resp, err := c.raw(ctx, "GET", "/apis/"+group, nil, nil)
+	if err != nil {
+		return "", explain(err, "get", "the versions of "+group, "", "")
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if err := statusError(resp); apierrors.IsNotFound(err) {
+		return "", fmt.Errorf("the cluster does not serve the API %s", group)
+	} else if err != nil {
+		return "", explain(err, "get", "the versions of "+group, "", "")
+	}
+	var served struct {
+		Versions []struct {
+			Version string `json:"version"`
+		} `json:"versions"`
+	}
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&served); err != nil {
+		return "", fmt.Errorf("reading the versions of the API %s: %w", group, err)
+	}
+	var have []string
+	for _, v := range served.Versions {
+		have = append(have, v.Version)
+	}
+	for _, v := range want {
+		if slices.Contains(have, v) {
+			return v, nil
+		}
+	}
+	return "", fmt.Errorf("the cluster serves the API %s as %s, and this program knows %s", group, listed(have), listed(slices.Clone(want)))
+}
+
+var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
+
+// operatorLabel finds the operator's Deployment as its chart names it.
+const operatorLabel = "app.kubernetes.io/name=dynamo-operator"
+
+var semantic = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
+
+// versionSkew says where the operator, its chart and the image to be deployed
+// are of different releases: the pair has panicked at start (AICR issue 1192). It is
+// advice: where the operator cannot be read, nothing is said.
+func (c *Client) versionSkew(ctx context.Context, image string) []string {
+	list, err := c.resource(deployments, "").List(ctx, metav1.ListOptions{LabelSelector: operatorLabel, Limit: 10})
+	if err != nil || len(list.Items) == 0 {
+		return nil
+	}
+	var out []string
+	for _, o := range list.Items {
+		if s := skew(o.Object, image); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// skew compares the releases that an operator's Deployment and an image tell.
+func skew(operator map[string]any, image string) string {
+	labels, _, _ := unstructured.NestedStringMap(operator, "metadata", "labels")
+	told := [][2]string{{"image " + imageTag(image), release(imageTag(image))}}
+	if chart := labels["helm.sh/chart"]; chart != "" {
+		told = append(told, [2]string{"chart " + clip(chart), release(chart)})
+	}
+	containers, _, _ := unstructured.NestedSlice(operator, "spec", "template", "spec", "containers")
+	for _, c := range containers {
+		m, _ := c.(map[string]any)
+		img, _ := m["image"].(string)
+		if strings.Contains(img, "operator") {
+			told = append(told, [2]string{"operator " + clip(imageTag(img)), release(imageTag(img))})
+		}
+	}
+	var words []string
+	releases := map[string]bool{}
+	for _, t := range told {
+		if t[1] != "" {
+			releases[t[1]] = true
+			words = append(words, t[0])
+		}
+	}
+	if len(releases) < 2 {
+		return ""
+	}
+	return "versions do not fit together: " + strings.Join(words, ", ") + "; a runtime of another release than its operator has failed at start, and is not what was tested together"
+}
+
+// release is the major and minor number in a tag or a chart's name.
+func release(s string) string {
+	v := semantic.FindString(s)
+	if parts := strings.SplitN(v, ".", 3); len(parts) > 1 {
+		return parts[0] + "." + parts[1]
+	}
+	return ""
+}
+
+// imageTag is what stands behind the last colon of the last part of a reference.
+func imageTag(image string) string {
+	image, _, _ = strings.Cut(image, "@")
+	last := image[strings.LastIndex(image, "/")+1:]
+	_, tag, _ := strings.Cut(last, ":")
+	return tag
+}

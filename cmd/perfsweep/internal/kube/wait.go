@@ -1,0 +1,165 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// How a wait is told: a change at once, else from time to time. What will not
+// repair itself may last for stuckFor: a registry can have a bad minute.
+const (
+	lookEvery   = 2 * time.Second
+	repeatAfter = 30 * time.Second
+	stuckFor    = 3 * time.Minute
+)
+
+// state is what a look at the cluster saw.
+type state struct {
+	done  bool
+	why   []string // what is not ready yet
+	stuck string   // what of it will not repair itself
+}
+
+// await looks until it is done, tells what it sees, and gives up at the end of
+// ctx or where nothing more will come.
+func await(ctx context.Context, what string, say func(string), look func(context.Context) (state, error)) error {
+	begun, told, toldAt := time.Now(), "", time.Time{}
+	stuck, stuckSince := "", time.Time{}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	var last state
+	for {
+		s, err := look(ctx)
+		if ctx.Err() == nil {
+			if err != nil {
+				return fmt.Errorf("waiting for %s: %w", what, err)
+			}
+			if s.done {
+				say(fmt.Sprintf("%s after %s", what, time.Since(begun).Round(time.Second)))
+				return nil
+			}
+			last = s
+			if s.stuck != stuck {
+				stuck, stuckSince = s.stuck, time.Now()
+			}
+			if stuck != "" && time.Since(stuckSince) > stuckFor {
+				return fmt.Errorf("waiting for %s: %s, for %s now", what, stuck, stuckFor)
+			}
+			if line := strings.Join(s.why, "; "); line != told || time.Since(toldAt) > repeatAfter {
+				told, toldAt = line, time.Now()
+				say(fmt.Sprintf("waiting for %s, %s: %s", what, time.Since(begun).Round(time.Second), told))
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waited %s for %s: %s: %w", time.Since(begun).Round(time.Second), what, strings.Join(last.why, "; "), context.Cause(ctx))
+		}
+	}
+}
+
+// awaitPopulated waits until the model is in its volume.
+func (d *Deployed) awaitPopulated(ctx context.Context, say func(string)) error {
+	s := d.Spec
+	return await(ctx, "the model cache to be filled", say, func(ctx context.Context) (state, error) {
+		job, err := d.client.resource(jobs, s.Namespace).Get(ctx, s.populateJob(), metav1.GetOptions{})
+		if err != nil {
+			return state{}, explain(err, "get", resourceName(jobs), s.Namespace, s.populateJob())
+		}
+		list, err := d.client.podsBy(ctx, s.Namespace, jobLabel+"="+s.populateJob())
+		if err != nil {
+			return state{}, err
+		}
+		if done, _ := condition(job.Object, "Complete"); done == "True" {
+			return state{done: true}, nil
+		}
+		if failed, why := condition(job.Object, "Failed"); failed == "True" {
+			words := ""
+			if len(list) > 0 {
+				words = d.client.lastWords(ctx, s.Namespace, list[0].Metadata.Name, populateContainer, false)
+			}
+			return state{}, fmt.Errorf("the download of %s failed: %s%s", s.Model, why, words)
+		}
+		st := podsState(list)
+		if len(list) == 0 {
+			st.why = append(st.why, "the Job has no pod yet")
+		}
+		st.why = append(st.why, d.claimState(ctx)...)
+		if len(st.why) == 0 {
+			st.why = []string{"downloading " + s.Model}
+		}
+		return st, nil
+	})
+}
+
+// claimState says what the cache's volume waits for. A class that binds with
+// the first pod leaves it pending until then, which is no fault.
+func (d *Deployed) claimState(ctx context.Context) []string {
+	pvc, err := d.client.resource(claims, d.Spec.Namespace).Get(ctx, d.Spec.cachePVC(), metav1.GetOptions{})
+	if err != nil {
+		return nil // the pod's own reason is told in any case
+	}
+	phase, _, _ := unstructured.NestedString(pvc.Object, "status", "phase")
+	if phase == "Bound" || phase == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("PersistentVolumeClaim %s is %s", d.Spec.cachePVC(), clip(phase))}
+}
+
+// awaitReady waits until every part of the deployment is ready.
+func (d *Deployed) awaitReady(ctx context.Context, say func(string)) error {
+	s := d.Spec
+	return await(ctx, fmt.Sprintf("%s/%s to be ready", s.Namespace, s.Name), say, func(ctx context.Context) (state, error) {
+		ready, notReady, err := d.graphReady(ctx)
+		if err != nil || ready {
+			return state{done: ready}, err
+		}
+		list, err := d.client.podsBy(ctx, s.Namespace, dgdLabel+"="+s.Name)
+		if err != nil {
+			return state{}, err
+		}
+		for _, p := range list {
+			if why, crashed := p.podTrouble(); crashed != "" {
+				return state{}, fmt.Errorf("%s%s", why.reason, d.client.lastWords(ctx, s.Namespace, p.Metadata.Name, crashed, true))
+			}
+		}
+		st := podsState(list)
+		if len(list) == 0 {
+			st.why = append(st.why, "there are no pods yet: the operator makes them")
+		}
+		st.why = append(st.why, notReady...)
+		return st, nil
+	})
+}
+
+// dgdLabel is the operator's mark on the pods and Services of a deployment.
+const dgdLabel = "nvidia.com/dynamo-graph-deployment-name"
+
+func (c *Client) podsBy(ctx context.Context, namespace, selector string) ([]podView, error) {
+	list, err := c.resource(core("pods"), namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	if err != nil {
+		return nil, explain(err, "list", "pods", namespace, "")
+	}
+	return views[podView](list)
+}
+
+// podsState gathers what pods wait for, each reason once.
+func podsState(list []podView) state {
+	var s state
+	for _, p := range list {
+		why, _ := p.podTrouble()
+		if why.reason != "" && !slices.Contains(s.why, why.reason) {
+			s.why = append(s.why, why.reason)
+		}
+		if why.hopeless && s.stuck == "" {
+			s.stuck = why.reason
+		}
+	}
+	return s
+}
