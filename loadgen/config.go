@@ -40,6 +40,10 @@ type Config struct {
 	Endpoint     Endpoint
 	Transport    TransportKind
 	Network      Network
+	// Share says which part of a run this is, the zero value that it is all of
+	// it; Peers joins it with the others.
+	Share Share
+	Peers Peers
 	// OnRequest, when set, is called once for every request as it ends, from
 	// the goroutine of its stream: it must not block.
 	OnRequest func(Request)
@@ -143,6 +147,9 @@ func (c *Config) check() (base string, err error) {
 		return "", err
 	}
 	if err := c.Workload.servable(c.Endpoint); err != nil {
+		return "", err
+	}
+	if err := c.Share.check(c.Concurrency); err != nil {
 		return "", err
 	}
 	if c.Dial == nil {

@@ -25,31 +25,37 @@ type control struct {
 	// objective is what Result.Goodput is judged by.
 	objective Objective
 
+	course
+	accord accord
+
 	state       state
-	started     int    // streams that have sent something
-	sent        uint64 // requests of any kind
-	warmUps     int64  // of them sent to warm up
+	started     int   // streams that have sent something
+	warmUps     int64 // of them sent to warm up
 	finished    int64
 	bad         int64
 	good        int64
 	inFlight    int64
-	measured    int64 // measured requests sent
-	outstanding int64 // of them in flight
-	capped      bool
-	warmCapped  bool
-	reason      string // why the run ended early
+	measured    int64         // measured requests sent
+	outstanding int64         // of them in flight
+	sentAll     int64         // when the last measured request was sent
+	barrier     chan struct{} // closed when measuring begins
+	stop        chan struct{} // closed when stopped
+}
 
-	// Times on the run's clock: start of the measured part, end of sending
-	// measured requests, end of the measured part.
-	from, sentAll, until int64
-	barrier              chan struct{} // closed when measuring begins
-	stop                 chan struct{} // closed when stopped
+// course is how a run went: what is left of its control in the end.
+type course struct {
+	sent       uint64 // requests of any kind
+	capped     bool
+	warmCapped bool
+	reason     string // why the run ended early
+	// Beginning and end of the measured part, on the run's clock.
+	from, until int64
 }
 
 func newControl(cfg *Config, run *clock) *control {
 	return &control{
 		kind: cfg.Kind, streams: cfg.Concurrency, limits: cfg.Limits, clock: run, objective: cfg.Objective,
-		barrier: make(chan struct{}), stop: make(chan struct{}),
+		barrier: make(chan struct{}), stop: make(chan struct{}), accord: newAccord(cfg.Peers),
 	}
 }
 
@@ -114,7 +120,7 @@ func (c *control) done(p phase, good bool) {
 // advance moves the state as far as it goes now.
 func (c *control) advance() {
 	now := c.clock.now()
-	if c.state == warming && c.warm(now) {
+	if c.state == warming && c.warm(now) && c.together(Warm, now) {
 		c.state, c.from = measuring, now
 		close(c.barrier)
 	}
@@ -124,8 +130,10 @@ func (c *control) advance() {
 	if c.state != topping {
 		return
 	}
-	// A gate run has a hard drain: nothing tops it up.
-	if c.kind == Gate || c.outstanding == 0 || now-c.sentAll > int64(c.limits.DrainTimeout) {
+	// A gate run has a hard drain: nothing tops it up, and no part of it waits
+	// for another.
+	over := c.outstanding == 0 || now-c.sentAll > int64(c.limits.DrainTimeout)
+	if c.kind == Gate || over && c.together(Done, now) {
 		c.halt("")
 	}
 }

@@ -8,14 +8,13 @@ import (
 // above it, others want the same CPUs.
 const busyHost = 0.20
 
-// environment adds what the machine and the connections tell, and warns where
+// environment is what the machine and the connections tell, with warnings where
 // it bears on what was measured.
-func (c *campaign) environment(r *Result) {
-	h := &r.Health
-	c.meter.fill(h)
+func (c *campaign) environment() (h Health, warnings []string) {
+	c.meter.fill(&h)
 	h.Dials, h.SlowConnects, h.DrainTimedOut = c.net.dials.Load(), c.net.slow.Load(), c.drainTimeout
 	h.QuickACK = c.net.made.Load() > 0 && c.net.armed.Load() == c.net.made.Load()
-	warn := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
+	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	if n := c.net.steps.Load(); n > 0 {
 		warn("%d reads had an unusable kernel timestamp: was the clock stepped?", n)
 	}
@@ -31,6 +30,7 @@ func (c *campaign) environment(r *Result) {
 	if h.RunQueueShare > busyHost {
 		warn("threads of this tool waited for a CPU for %.0f %% of the time: this machine is shared or too small", 100*h.RunQueueShare)
 	}
+	return h, warnings
 }
 
 // health says what the records tell of the generator itself.
@@ -40,7 +40,7 @@ func health(all, own []sample, s *shard) Health {
 		h.LagP50MS = float64(s.lags.ValueAtQuantile(50)) / nsPerMS
 		h.LagP99MS = float64(s.lags.ValueAtQuantile(99)) / nsPerMS
 		h.LagMaxMS = float64(s.maxLag) / nsPerMS
-		h.KernelTime = s.kernel >= s.reads-s.reads/100
+		h.KernelTime = s.stamped()
 	}
 	if s.reads > 0 {
 		h.EventsPerRead = float64(s.events) / float64(s.reads)
@@ -52,6 +52,9 @@ func health(all, own []sample, s *shard) Health {
 	h.HeadersMeanMS, _, h.HeadersP99MS = digest(sorted(own, func(m *sample) int64 { return m.headers - m.sent }, (*sample).ok))
 	return h
 }
+
+// stamped: nearly every read has a time of the kernel.
+func (s *shard) stamped() bool { return s.kernel >= s.reads-s.reads/100 }
 
 func meanMax(sorted []int64) (m, most float64) {
 	return mean(sorted) / nsPerMS, float64(quantile(sorted, 1)) / nsPerMS

@@ -70,7 +70,7 @@ type Result struct {
 	// number of requests was reached.
 	Capped bool `json:"capped,omitempty"`
 	// Stopped names why a run ended early: "", "silence", "errors" (every
-	// request failed), "cancelled".
+	// request failed), "cancelled", "peers" (a part waited for others in vain).
 	Stopped string `json:"stopped,omitempty"`
 	// Measured counts requests of the measured part, All every request sent,
 	// warm-up and top-up included.
@@ -109,9 +109,17 @@ type Result struct {
 	// flight. Silences below 10 ms may be missed.
 	LongestSilenceMS float64 `json:"longest_silence_ms,omitempty"`
 	// NextRequest is the first request number that this run did not use.
-	NextRequest uint64   `json:"next_request"`
-	Health      Health   `json:"health"`
-	Warnings    []string `json:"warnings,omitempty"`
+	NextRequest uint64 `json:"next_request"`
+	// LoadPods are the generators, where several made the run together, and
+	// StartSpreadMS is how far apart they began to measure: a gate run the first
+	// sends of all streams.
+	LoadPods      []LoadPod `json:"load_pods,omitempty"`
+	StartSpreadMS float64   `json:"start_spread_ms,omitempty"`
+	// LostPods are generators that ended or were restarted during the run. What
+	// they sent is not known.
+	LostPods []string `json:"lost_pods,omitempty"`
+	Health   Health   `json:"health"`
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Estimate is the estimator that the run's kind stands on.

@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -20,34 +21,13 @@ import (
 // DrainTimeout, and no request outlives RequestTimeout. (The warm-up of a gate
 // run is bounded by the time of its requests and by WarmUpDuration.)
 func Run(ctx context.Context, cfg Config) (Result, error) {
-	base, err := cfg.check()
-	if err != nil {
+	cfg.Share, cfg.Peers = Share{}, nil
+	p, err := RunPart(ctx, cfg)
+	if p.record == nil {
 		return Result{}, err
 	}
-	cfg.Limits = cfg.Limits.withDefaults(cfg.Concurrency)
-	if err := cfg.Workload.covers(&cfg, cfg.Limits); err != nil {
-		return Result{}, err
-	}
-	run := &clock{start: time.Now()}
-	link, err := cfg.link(base)
-	if err != nil {
-		return Result{}, err
-	}
-	client, err := newClient(&cfg, base, run)
-	if err != nil {
-		return Result{}, err
-	}
-	link.once = cfg.Workload.hangsUp
-	requests, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	c := &campaign{
-		cfg: cfg, clock: run, net: &netStats{}, control: newControl(&cfg, run), client: client, link: link,
-		errors: map[Outcome][]string{}, cancel: cancel,
-		bodies: cfg.Workload.bodies(&cfg),
-	}
-	c.meter.off = cfg.Dial != nil // virtual time
-	c.hold(ctx, requests)
-	return c.result(ctx)
+	r, mergeErr := MergeParts(cfg, []Part{p})
+	return r, errors.Join(err, mergeErr)
 }
 
 // campaign is one run in progress.
@@ -78,23 +58,52 @@ func (c *campaign) hold(ctx, requests context.Context) {
 		c.shards = append(c.shards, s)
 	}
 	c.samples = make([][]sample, n)
+	circuits := c.circuits(requests)
+	defer circuits.hangUp()
+	if c.cfg.Peers != nil && !c.assemble(ctx, requests, circuits) {
+		return
+	}
 	var streams, watch sync.WaitGroup
 	for i := range n {
-		streams.Go(func() { c.stream(ctx, requests, i) })
+		streams.Go(func() { c.stream(ctx, circuits[i], i) })
 	}
 	ended := make(chan struct{})
 	watch.Go(func() { c.watch(ctx, ended) })
+	if c.cfg.Peers != nil {
+		watch.Go(func() { c.meet(ctx, ended) })
+	}
 	streams.Wait()
 	close(ended)
 	watch.Wait()
 }
 
+// circuit carries the requests of one stream.
+type circuit struct {
+	*exchange
+	hangUp func()
+}
+
+type circuits []circuit
+
+func (c *campaign) circuits(requests context.Context) circuits {
+	all := make(circuits, c.cfg.Concurrency)
+	for i := range all {
+		all[i].exchange, all[i].hangUp = c.link.exchange(requests, c.client, c.net, loadConnectTimeout)
+	}
+	return all
+}
+
+func (l circuits) hangUp() {
+	for _, one := range l {
+		one.hangUp()
+	}
+}
+
 // stream is the life of one stream: at most one request in flight.
-func (c *campaign) stream(ctx, requests context.Context, i int) {
+func (c *campaign) stream(ctx context.Context, e circuit, i int) {
+	defer e.hangUp()
 	n := c.cfg.Concurrency
 	s := c.shards[i%len(c.shards)]
-	e, hangUp := c.link.exchange(requests, c.client, c.net, loadConnectTimeout)
-	defer hangUp()
 	perStream := c.cfg.Limits.MinRequests/int64(n) + 8
 	samples := make([]sample, 0, min(perStream, 64))
 	defer func() { c.samples[i] = samples }()
@@ -102,7 +111,7 @@ func (c *campaign) stream(ctx, requests context.Context, i int) {
 	if c.cfg.Kind == Gate {
 		ramp = c.cfg.Limits.GateRamp
 	}
-	ramp = time.Duration(float64(ramp) * float64(i) / float64(n))
+	ramp = time.Duration(float64(ramp) * c.cfg.place(i))
 	if !c.pause(ctx, ramp-time.Duration(c.clock.now())) {
 		return
 	}
@@ -123,7 +132,7 @@ func (c *campaign) stream(ctx, requests context.Context, i int) {
 			continue
 		}
 		first = false
-		m := c.request(e, s, t, i)
+		m := c.request(e.exchange, s, t, i)
 		samples = append(samples, m)
 		c.control.done(t.phase, m.ok())
 		if m.ok() {
@@ -142,7 +151,8 @@ func backOff(n int) time.Duration {
 
 // request makes one request and files what it measured.
 func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
-	ask := c.bodies.body(c.cfg.FirstRequest + t.number)
+	number := c.cfg.number(t.number)
+	ask := c.bodies.body(number)
 	if c.cfg.Limits.StopOnSilence > 0 {
 		e.heard = &s.lastToken
 	}
@@ -158,7 +168,7 @@ func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
 		tokens: r.tokens, asked: int64(ask.out), askedIn: int64(ask.in),
 	}
 	s.add(e, &m)
-	c.tell(e, &m, r.text, c.cfg.FirstRequest+t.number, stream)
+	c.tell(e, &m, r.text, number, stream)
 	if r.outcome != OK {
 		c.note(r.outcome, r.text)
 	}
@@ -207,7 +217,7 @@ const watchEvery = 100 * time.Millisecond
 func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	cancelled := ctx.Done()
+	cancelled, given := ctx.Done(), c.givenUp()
 	begun, stop := c.control.barrier, c.control.stop
 	defer func() { c.meter.end(c.clock.now()) }()
 	var drain <-chan time.Time
@@ -219,6 +229,9 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 		case <-cancelled:
 			c.control.haltFor("cancelled")
 			cancelled = nil
+		case <-given:
+			c.control.haltFor(stoppedByPeers)
+			given = nil
 		case <-begun:
 			c.meter.start(c.clock.now())
 			begun = nil
@@ -255,37 +268,4 @@ func (c *campaign) silent() bool {
 		last = max(last, s.lastToken.Load())
 	}
 	return now-last >= limit && c.control.progress().InFlight > 0
-}
-
-// result assembles the Result after all streams have ended.
-func (c *campaign) result(ctx context.Context) (Result, error) {
-	ended := time.Now()
-	all := c.shards[0]
-	for _, s := range c.shards[1:] {
-		all.merge(s)
-	}
-	var samples []sample
-	for i, s := range c.samples {
-		samples = append(samples, s...)
-		c.samples[i] = nil
-	}
-	r := summarize(c.control, samples, all)
-	r.Started, r.Ended = c.clock.start, ended
-	r.NextRequest = c.cfg.FirstRequest + c.control.sent
-	r.RepeatedPrompts = c.cfg.Workload.repeated(c.cfg.FirstRequest, r.NextRequest)
-	r.Warnings = append(r.Warnings, c.cfg.Workload.remarks(&r)...)
-	if len(c.errors) > 0 {
-		r.Errors = c.errors
-	}
-	if c.cfg.Transport == GoOpenAI {
-		r.Warnings = append(r.Warnings, goOpenAIWarning)
-	}
-	c.environment(&r)
-	if ctx.Err() != nil && (c.control.state != stopped || r.All[Cancelled] > 0) {
-		r.Stopped = "cancelled"
-	}
-	if r.Stopped == "cancelled" {
-		return r, fmt.Errorf("the run was interrupted: %w", ctx.Err())
-	}
-	return r, nil
 }

@@ -269,7 +269,7 @@ func TestEnvironment(t *testing.T) {
 		m.net.made.Store(4)
 		c.set(m)
 		var r Result
-		m.environment(&r)
+		r.Health, r.Warnings = m.environment()
 		said := strings.Join(r.Warnings, "\n")
 		if r.Health.QuickACK != c.quick || !strings.Contains(said, c.words) || (said == "") != (c.words == "") || len(r.Warnings) > 1 {
 			t.Errorf("%s: quick %v, %q", name, r.Health.QuickACK, said)

@@ -122,7 +122,7 @@ func (w *Workload) covers(cfg *Config, limits Limits) error {
 	if cfg.Kind == Steady {
 		warm = 2 * int64(cfg.Concurrency)
 	}
-	need, have := uint64(warm+limits.MinRequests), w.fresh()
+	need, have := cfg.Share.of()*uint64(warm+limits.MinRequests), w.fresh()
 	if cfg.FirstRequest+need <= have {
 		return nil
 	}
@@ -134,11 +134,15 @@ func (w *Workload) covers(cfg *Config, limits Limits) error {
 // last few of a file belong to the preflight.
 func (w *Workload) fresh() uint64 { return uint64(max(0, len(w.lines)-maxProbes)) }
 
-// repeated is how many requests of a run had a prompt that was sent before
-// though none should be.
-func (w *Workload) repeated(first, next uint64) int64 {
-	if w.spec.Name != FromFile || w.spec.ReusePrompts || next <= w.fresh() {
+// repeated is how many of the first requests of a part had a prompt that was
+// sent before though none should be.
+func (w *Workload) repeated(cfg *Config, sent uint64) int64 {
+	if w.spec.Name != FromFile || w.spec.ReusePrompts {
 		return 0
 	}
-	return int64(next - max(first, w.fresh()))
+	first, fresh := cfg.number(0), w.fresh()
+	if first < fresh {
+		sent -= min(sent, (fresh-first+cfg.Share.of()-1)/cfg.Share.of())
+	}
+	return int64(sent)
 }

@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -30,7 +31,13 @@ const (
 //
 // V3 and V5 look at steady runs only: a gate run starts and drains in the open,
 // so neither Little's law nor a level throughput can be asked of it.
+//
+// A run that lost a part of its generator says nothing of the server: it fails
+// V8, which is about this tool, and nothing else is looked at.
 func Validate(r loadgen.Result, w loadgen.WorkloadSpec, medianRatio, sloMaxTTFTMS float64) []Violation {
+	if v := checkPods(r); v != nil {
+		return []Violation{*v}
+	}
 	out := checkOutcomes(r)
 	if r.Measured.Total() == 0 {
 		return out // there is nothing else to look at
@@ -158,6 +165,24 @@ func checkLittle(r loadgen.Result) []Violation {
 		v.Observed = fmt.Sprintf("%.1f %%", 100*h.LittleResidual)
 	}
 	return []Violation{v}
+}
+
+// checkPods is V8 for a run that several generators made: all were there until
+// its end, and began together.
+func checkPods(r loadgen.Result) *Violation {
+	v := Violation{
+		Gate: "V8", Threshold: "every generator until the end",
+		Remedy: "it is repeated; if it happens again, look at the events of the generator pods: memory limits, evictions, preemption",
+	}
+	switch {
+	case len(r.LostPods) > 0:
+		v.Observed = fmt.Sprintf("lost %s: ended or restarted during the run", strings.Join(r.LostPods, ", "))
+	case r.Stopped == "peers":
+		v.Observed = "a generator waited for the others in vain"
+	default:
+		return nil
+	}
+	return &v
 }
 
 // checkGenerator is V8: this tool was not the bottleneck. Its own CPU share and

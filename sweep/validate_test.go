@@ -123,6 +123,10 @@ func streamCases() []gateCase {
 		{"CPU", loadgen.Steady, eos, func(r *loadgen.Result) { r.Health.CPUShare = 0.71 }, "V8"},
 		{"CPU just inside", loadgen.Steady, eos, func(r *loadgen.Result) { r.Health.CPUShare = 0.69 }, ""},
 		{"CPU not measured", loadgen.Steady, eos, func(r *loadgen.Result) { r.Health.CPUShare = 0 }, ""},
+		{"a lost generator", loadgen.Steady, eos, func(r *loadgen.Result) {
+			r.LostPods, r.Measured, r.Stopped = []string{"load-3"}, nil, "errors"
+		}, "V8"},
+		{"generators that missed each other", loadgen.Gate, eos, func(r *loadgen.Result) { r.Stopped = "peers" }, "V8"},
 		{"lag", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LagP99MS = 20.1 }, "V8"},
 		{"lag just inside", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LagP99MS = 19.9 }, ""},
 		{"CPU at the limit", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.CPUShare = 0.70 }, ""},
