@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // AICRInput is what AICR's inference check sees.
@@ -84,6 +83,9 @@ func (e *emulation) fail(code, format string, args ...any) {
 	e.done = true
 	e.out.Status, e.out.Code, e.out.ContainerExit, e.out.ValidateExit = AICRFailed, code, 1, 8
 	e.out.Message = fmt.Sprintf("[%s] %s", code, fmt.Sprintf(format, args...))
+	if code == CodeInvalidRequest {
+		e.note("AICR's documentation gives 2 for this; its code makes a failed check of it, which is 8")
+	}
 }
 
 // skip ends with a skip, which AICR wraps as an internal error.
@@ -125,19 +127,17 @@ const envPrefix = "AICR_INFERENCE_PERF_"
 func (e *emulation) knobs() {
 	for _, name := range []string{"CONCURRENCY_PER_GPU", "WARMUP_PER_CONCURRENCY", "MIN_REQUESTS", "REQUESTS_PER_CONCURRENCY", "INPUT_TOKENS_MEAN", "OUTPUT_TOKENS_MEAN"} {
 		if raw := e.in.Env[envPrefix+name]; raw != "" {
-			if n, err := strconv.Atoi(raw); err != nil || n <= 0 {
+			if !acceptsCount(raw) {
 				e.fail(CodeInvalidRequest, "invalid %s=%q: must be a positive integer", envPrefix+name, raw)
 				return
 			}
 		}
 	}
-	for _, name := range []string{"WORKLOAD_READY_TIMEOUT", "HEALTH_TIMEOUT"} {
-		if raw := e.in.Env[envPrefix+name]; raw != "" {
-			if d, err := time.ParseDuration(raw); err != nil || d <= 0 {
-				e.fail(CodeInvalidRequest, "invalid %s=%q", envPrefix+name, raw)
-				e.note("the text of this failure is not known to its end")
-				return
-			}
+	for _, name := range []string{"ROUTER_MODE", "WORKLOAD_READY_TIMEOUT", "HEALTH_TIMEOUT", "MODEL_CACHE_POPULATE_TIMEOUT"} {
+		if raw := strings.TrimSpace(e.in.Env[envPrefix+name]); raw != "" && !knobs()[name].accepts(raw) {
+			e.fail(CodeInvalidRequest, "invalid %s=%q", envPrefix+name, raw)
+			e.note("the text of this failure is not known to its end")
+			return
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (e *emulation) inputs() {
 	if m := e.input(NameModel); m != "" {
 		e.out.Model = m
 	}
-	if _, p := readModel(e.out.Model); p != nil {
+	if !acceptsModel(e.out.Model) {
 		e.fail(CodeInvalidRequest, "invalid inference model %q: must be a Hugging Face model ID (characters [A-Za-z0-9._/-])", e.out.Model)
 		return
 	}

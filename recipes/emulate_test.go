@@ -81,6 +81,17 @@ func emulatedCases() []emulated {
 		{"bad knob", emFloor, ok, CodeInvalidRequest, `invalid AICR_INFERENCE_PERF_MIN_REQUESTS="many": must be a positive integer`, "pass", env("MIN_REQUESTS", "many")},
 		{"bad knob that the recipe overrules", emFloor + "\ninference-concurrency-per-gpu 64", ok, CodeInvalidRequest, `="-1"`, "pass", env("CONCURRENCY_PER_GPU", "-1")},
 		{"bad duration", emFloor, ok, CodeInvalidRequest, "HEALTH_TIMEOUT", "pass", env("HEALTH_TIMEOUT", "5")},
+		{"bad populate timeout", emFloor, ok, CodeInvalidRequest, "MODEL_CACHE_POPULATE_TIMEOUT", "pass", env("MODEL_CACHE_POPULATE_TIMEOUT", "0s")},
+		{"direct router", emFloor, ok, CodeInvalidRequest, `AICR_INFERENCE_PERF_ROUTER_MODE="direct"`, "pass", env("ROUTER_MODE", "direct")},
+		{"kv router", emFloor, ok, "passed", "", "pass", env("ROUTER_MODE", "kv")},
+		{"knob +8", emFloor, ok, "passed", "", "pass", env("REQUESTS_PER_CONCURRENCY", "+8")},
+		{"a long model", emFloor + "\ninference-model " + strings.Repeat("m", 300), ok, "passed", "", CodeInvalidRequest, nil},
+		{"spaces around inputs", emFloor + "\ninference-model  a/b \ninference-concurrency-per-gpu  64 ", ok, "passed", "", CodeInvalidRequest, nil},
+		{"concurrency 064", emFloor + "\ninference-concurrency-per-gpu 064", ok, "passed", "", CodeInvalidRequest, nil},
+		{"an underscore in a number", "inference-throughput >= 50_000", ok, "passed", "which AICR reads as 50000", CodeInvalidRequest, nil},
+		{"what docs say of the exit", "inference-throughput 5", ok, CodeInvalidRequest, "documentation gives 2", CodeInvalidRequest, nil},
+		{"another unit", "inference-throughput >= 50 ktok/s", ok, "passed", "", CodeInvalidRequest, nil},
+		{"a ceiling in seconds", "inference-ttft-p99 <= 2 s", ok, CodeInternal, `"<= 2 s"`, CodeInvalidRequest, nil},
 		{"no gate before bad knob", "inference-model a/b", ok, "skipped", "no inference-throughput", CodeNoGate, env("MIN_REQUESTS", "many")},
 		{"bad knob before no platform", emFloor, ok, CodeInvalidRequest, "MIN_REQUESTS", "pass", func(in *AICRInput) { env("MIN_REQUESTS", "0")(in); in.Components = nil }},
 		{"old validator", emFloor + "\ninference-concurrency-per-gpu 64", ok, "passed", "runs Qwen/Qwen3-8B at 256 per GPU", "pass", func(in *AICRInput) { in.IgnoresInputs = true }},
@@ -100,7 +111,8 @@ func (c emulated) input() AICRInput {
 	return in
 }
 
-func TestEmulateAICR(t *testing.T) {
+// allEmulatedCases adds the grammar of the two thresholds, value by value.
+func allEmulatedCases() []emulated {
 	cases := emulatedCases()
 	ok := Measured{TokPerSec: 108789.87, TTFTP99MS: 687.5, GPUs: 8, GPUsPerNode: 8}
 	say := func(name, value, want, says, ours string) {
@@ -139,7 +151,11 @@ func TestEmulateAICR(t *testing.T) {
 	say(NameCeiling, "<= Inf", "passed", "which no measurement can fail", CodeInvalidRequest)
 	say(NameCeiling, "<= NaN", "passed", "which no measurement can fail", CodeInvalidRequest)
 	say(NameCeiling, "<= -1", CodeInternal, "does not satisfy", CodeInvalidRequest)
-	for _, c := range cases {
+	return cases
+}
+
+func TestEmulateAICR(t *testing.T) {
+	for _, c := range allEmulatedCases() {
 		t.Run(c.name, func(t *testing.T) { c.judge(t) })
 	}
 }

@@ -3,6 +3,7 @@ package recipes
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -135,6 +136,16 @@ func (o *Overlay) Checks() []string {
 		names = append(names, n.Value)
 	}
 	return names
+}
+
+// Twice is the first constraint name that this file has twice, "" without one.
+func (o *Overlay) Twice() string {
+	for i, it := range o.items {
+		if slices.ContainsFunc(o.items[:i], func(b item) bool { return b.name.Value == it.name.Value }) {
+			return clip(it.name.Value)
+		}
+	}
+	return ""
 }
 
 // Find says where the value of a constraint stands, from 1. Where it has none

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -34,14 +36,17 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 	if err != nil {
 		return err
 	}
+	a := &report.AICR{Runs: map[recipes.AICRStatus]int{}}
 	in := recipes.AICRInput{Components: chain.Components(), Env: recipes.AICREnv(os.Environ())}
 	for _, c := range chain.Checks {
 		in.Checks = append(in.Checks, c.Name)
 	}
+	if name := ov.Twice(); name != "" {
+		a.Unknown = append(a.Unknown, name+" stands in one file twice: the later one is taken here, and which one AICR's merge keeps could not be read")
+	}
 	for _, c := range chain.Constraints {
 		in.Constraints = append(in.Constraints, recipes.Constraint{Name: c.Name, Value: c.Value})
 	}
-	a := &report.AICR{Runs: map[recipes.AICRStatus]int{}}
 	if open := chain.Open(); len(open) > 0 {
 		a.Unknown = append(a.Unknown, "what a file that is not here would add: "+open[0])
 		if !slices.Contains(in.Components, dynamoPlatform) {
@@ -59,7 +64,7 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 	}
 	a.Numbers = fmt.Sprintf("the median of %s", plural(r.Result.Valid, "valid gate run"))
 	if r.Result.Valid == 0 && len(gates) > 0 {
-		in.Measured, a.Numbers = gates[0], "the first gate run, as none is valid: AICR looks at no validity"
+		in.Measured, a.Numbers = gates[0], "the first gate run, as none was judged: AICR looks at no validity"
 		in.Measured.GPUsPerNode = f.nodeGPUs
 	}
 	a.Outcome = recipes.EmulateAICR(in)
@@ -68,6 +73,26 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 	}
 	r.AICR = a
 	return nil
+}
+
+// emulateRefused adds what AICR would conclude where perfsweep refuses the gate
+// or AICR's environment: AICR takes a NaN, a name twice and a unit that it does not
+// read. It never measures for that, and the refusal stays.
+func (f *checkFlags) emulateRefused(cam *campaign, ov *recipes.Overlay, r *report.CheckReport, refused error) error {
+	if !f.emulate || ov == nil {
+		return refused
+	}
+	r.Result = calibrate.CheckResult{Verdict: calibrate.Inconclusive, Reasons: []string{"refused here: " + refused.Error()}}
+	if cam.flags.journal != "" {
+		if _, err := regularFile(cam.flags.journal); err == nil {
+			c, err := readJournal(cam.flags.journal)
+			if err != nil {
+				return err
+			}
+			r.Curve = c
+		}
+	}
+	return errors.Join(refused, f.emulateAICR(ov, r))
 }
 
 // gateRuns are the readings that AICR's protocol gives, valid or not.

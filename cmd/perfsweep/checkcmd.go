@@ -111,6 +111,11 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	}
 	saved := errors.Join(kept, f.files.save(report.CheckOutcome{CheckReport: r, Version: version, Err: err}))
 	if err != nil {
+		if r.AICR != nil { // AICR takes what is refused here
+			if err := a.printCheck(r); !errors.As(err, new(verdict)) {
+				saved = errors.Join(saved, err)
+			}
+		}
 		return errors.Join(err, saved)
 	}
 	if err := a.printCheck(r); saved == nil {
@@ -127,7 +132,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	}
 	ov, err := openOverlay(f.overlay)
 	if err != nil {
-		return r, err
+		return r, f.emulateRefused(cam, ov.Overlay, &r, err)
 	}
 	gate := ov.gate
 	if !ov.enabled {
@@ -136,7 +141,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 		return r, f.emulateAICR(ov.Overlay, &r)
 	}
 	if r.Inputs, err = f.checkInputs(gate, cam.model); err != nil {
-		return r, err
+		return r, f.emulateRefused(cam, ov.Overlay, &r, err)
 	}
 	gate.ConcurrencyPerGPU = r.Inputs.ConcurrencyPerGPU
 	if gate.Model == "" {
