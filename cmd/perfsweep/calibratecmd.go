@@ -25,6 +25,7 @@ type calibrateFlags struct {
 	sidecar  string
 	anchor   anchorFlags
 	explain  bool
+	foretell bool // --plan
 	spec     specFlags
 }
 
@@ -68,7 +69,9 @@ comment says unverified.
 
 --explain prints the whole decision: each run gate and each gate with what was
 seen, wanted and is to be done, the fit, and every question up to the one that
-decided; -o json has the same under "explain".`,
+decided; -o json has the same under "explain".
+
+` + planHelp,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -81,6 +84,7 @@ decided; -o json has the same under "explain".`,
 			}
 			p.Confirm, p.Point = true, f.point
 			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true, windows: w}
+			f.foretell = s.foretell
 			return a.runCalibrate(c.Context(), cam, &f)
 		},
 	}
@@ -177,16 +181,14 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
-	if f.write {
-		if err := recipes.CheckWritable(f.overlay); err != nil {
-			return err
-		}
-		if err := f.sidecarReady(cam.flags.journal, f.anchor.file(f.overlay)); err != nil {
-			return err
-		}
+	if err := f.writable(cam.flags.journal); err != nil {
+		return err
 	}
 	if cam.model == "" {
 		cam.model = ov.gate.Model
+	}
+	if f.foretell {
+		return cam.foretell(ctx, cam.windows.want, f.writes()...)
 	}
 	curve, d, err := cam.measure(ctx)
 	if err != nil {
@@ -215,6 +217,25 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	})
+}
+
+// writes names the files that --write would change.
+func (f *calibrateFlags) writes() []string {
+	if !f.write {
+		return nil
+	}
+	return []string{f.overlay, sidecarFile(f.sidecar, f.overlay)}
+}
+
+// writable tries, before anything is measured, what --write is to change.
+func (f *calibrateFlags) writable(journal string) error {
+	if !f.write {
+		return nil
+	}
+	if err := recipes.CheckWritable(f.overlay); err != nil {
+		return err
+	}
+	return f.sidecarReady(journal, f.anchor.file(f.overlay))
 }
 
 // finishCalibrate makes the edit, writes it if that is allowed, and shows it.

@@ -32,13 +32,7 @@ type campaign struct {
 // measure makes what is missing and returns the curve with the planner's last
 // word. Without a target it only reads the journal.
 func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, error) {
-	if err := c.flags.check(); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	if err := c.windows.check(c.changed, c.flags.journal); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	if err := checkDeployment(c.flags.deployment, c.changed("deployment")); err != nil {
+	if err := c.checkFlags(); err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	if c.flags.target == "" {
@@ -73,6 +67,17 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	}
 	defer t.close()
 	return c.drive(ctx, t, spec, labels, journal, old)
+}
+
+// checkFlags refuses values and combinations before anything is opened.
+func (c *campaign) checkFlags() error {
+	if err := c.flags.check(); err != nil {
+		return err
+	}
+	if err := c.windows.check(c.changed, c.flags.journal); err != nil {
+		return err
+	}
+	return checkDeployment(c.flags.deployment, c.changed("deployment"))
 }
 
 // asked is what the flags ask for, tried as far as that goes without a target.

@@ -33,7 +33,7 @@ func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
 	info, err := os.Stat(o.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.flags.resume:
-		return nil, nil, badInputf("--resume: %s does not exist; drop --resume to start it", o.path)
+		return nil, nil, nothingToResume(o.path)
 	case errors.Is(err, fs.ErrNotExist):
 		return o, nil, o.tryFolder()
 	case err != nil:
@@ -52,6 +52,10 @@ func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
 	}
 	o.j = j
 	return o, &old, nil
+}
+
+func nothingToResume(path string) error {
+	return badInputf("--resume: %s does not exist; drop --resume to start it", path)
 }
 
 // tryFolder proves that a journal can be made, leaving nothing behind. It tries

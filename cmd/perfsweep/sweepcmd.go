@@ -12,11 +12,12 @@ import (
 
 // sweepFlags choose what is measured, beyond measureFlags.
 type sweepFlags struct {
-	levels  []int
-	maxN    int
-	repeats int
-	eStar   float64
-	maxRuns int
+	levels   []int
+	maxN     int
+	repeats  int
+	eStar    float64
+	maxRuns  int
+	foretell bool // --plan
 	objectiveFlags
 }
 
@@ -48,6 +49,7 @@ func (s *sweepFlags) plan(m *measureFlags, changed func(string) bool) (sweep.Pla
 func (s *sweepFlags) bind(c *cobra.Command) {
 	f := c.Flags()
 	s.objectiveFlags.bind(f)
+	f.BoolVar(&s.foretell, "plan", false, "say what the campaign would take and measure nothing")
 	f.IntSliceVar(&s.levels, "levels", nil, "concurrencies per GPU to measure, such as 8,16,32 (default: adaptive)")
 	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 0, "upper end of the adaptive sweep (default: two times the batch cap that the server publishes, else 512)")
 	f.IntVar(&s.repeats, "repeats", 2, "runs per level")
@@ -76,6 +78,8 @@ With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
 is met, with an interval, and what was served within it (goodput). The exit code
 stays the knee's.
 
+` + planHelp + `
+
 ` + metricsHelp + `
 
 ` + abHelp,
@@ -88,7 +92,12 @@ stays the knee's.
 				return err
 			}
 			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model}
-			if ab.asked(c.Flags().Changed) {
+			switch {
+			case s.foretell && ab.asked(c.Flags().Changed):
+				return badInputf("--plan foretells a campaign on one target: drop --ab; measuring two takes twice the time")
+			case s.foretell:
+				return cam.foretell(c.Context(), 0)
+			case ab.asked(c.Flags().Changed):
 				return a.sweepAB(c.Context(), cam, ab)
 			}
 			return a.runSweep(c.Context(), cam)

@@ -145,6 +145,7 @@ func TestVirtualPresets(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				curve, d, p := virtual(t, spec(info.Name), longOSL, quickPlan())
+				foretold(t, curve)
 				fit, r := curve.Fit(), propose(curve)
 				want, ok := p.Knee(0.20)
 				t.Logf("status %s knee %.1f [%.1f, %.1f] closed form %.1f %v; point %+v; outcome %s; %s", fit.Status, fit.Knee, fit.KneeLow, fit.KneeHigh, want, ok, d.Point, r.Outcome, d.Reason)

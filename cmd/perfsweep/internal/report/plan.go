@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/selftest"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// Plan is what a campaign would take, with nothing measured.
+type Plan struct {
+	Target, Model string
+	GPUs          int
+	Effort        sweep.Effort
+	// RunsDone are in the journal already; Finished is why nothing is left to do.
+	RunsDone int
+	Finished string
+	Outlook  sweep.Outlook
+	MaxWall  time.Duration
+	// Peak is the largest concurrency per GPU, PeakChunksPerSec what its streams
+	// bring at most: as fast as one alone, which no engine holds under load.
+	Peak             int
+	PeakChunksPerSec float64
+	Ceiling          *selftest.Result
+	// A further window of at most WindowRuns attempts comes WindowsApart later, or
+	// on another deployment.
+	WindowsApart time.Duration
+	WindowRuns   int
+	Files        []string
+	Permissions  []string
+}
+
+type planDoc struct {
+	SchemaVersion     int          `json:"schema_version"`
+	Target            string       `json:"target"`
+	Model             string       `json:"model"`
+	GPUs              int          `json:"gpus"`
+	Effort            sweep.Effort `json:"effort"`
+	RunsDone          int          `json:"runs_done"`
+	Finished          string       `json:"finished,omitempty"`
+	Runs              int          `json:"runs"`
+	RunsAtMost        int          `json:"runs_at_most"`
+	Seconds           float64      `json:"duration_s"`
+	SecondsAtMost     float64      `json:"duration_at_most_s,omitempty"`
+	GPUHours          float64      `json:"gpu_hours"`
+	Peak              int          `json:"peak_concurrency_per_gpu"`
+	PeakStreams       int          `json:"peak_streams"`
+	PeakChunksPerSec  float64      `json:"peak_chunks_per_s,omitempty"`
+	CeilingChunksPerS float64      `json:"ceiling_chunks_per_s,omitempty"`
+	WindowsApart      float64      `json:"windows_apart_s,omitempty"`
+	WindowRuns        int          `json:"window_runs_at_most,omitempty"`
+	Files             []string     `json:"writes"`
+	Permissions       []string     `json:"permissions"`
+}
+
+func (p Plan) gpuHours() float64 { return p.Outlook.Time.Hours() * float64(p.GPUs) }
+
+// PlanJSON prints a plan as one JSON document.
+func PlanJSON(w io.Writer, p Plan) error {
+	d := planDoc{
+		SchemaVersion: schemaVersion, Target: p.Target, Model: p.Model, GPUs: p.GPUs, Effort: p.Effort,
+		RunsDone: p.RunsDone, Finished: p.Finished, Runs: p.Outlook.Runs, RunsAtMost: p.Outlook.MostRuns,
+		Seconds: p.Outlook.Time.Seconds(), SecondsAtMost: p.MaxWall.Seconds(), GPUHours: p.gpuHours(),
+		Peak: p.Peak, PeakStreams: p.Peak * p.GPUs, PeakChunksPerSec: p.PeakChunksPerSec,
+		WindowsApart: p.WindowsApart.Seconds(), WindowRuns: p.WindowRuns, Files: list(p.Files), Permissions: list(p.Permissions),
+	}
+	if p.Ceiling != nil {
+		d.CeilingChunksPerS = p.Ceiling.Ceiling.TokPerSec
+	}
+	return encode(w, d)
+}
+
+// PlanText prints a plan for a human, the cost first.
+func PlanText(w io.Writer, p Plan) error {
+	out := &printer{w: w}
+	out.line("plan for %s, GPUs %d, effort %s; nothing was measured", p.Target, p.GPUs, p.Effort)
+	if p.Finished != "" {
+		out.line("ahead        nothing: %s", p.Finished)
+	} else {
+		out.line("ahead        %s", p.runs())
+		out.line("GPU-hours    %s", number(p.gpuHours()))
+	}
+	if p.WindowsApart > 0 {
+		out.line("             a gate needs a second window: at most %d more runs with --window 2, %s later or on another --deployment", p.WindowRuns, p.WindowsApart)
+	}
+	out.line("peak         %d streams per GPU, %d in all", p.Peak, p.Peak*p.GPUs)
+	out.line("this machine %s", p.machine())
+	if len(p.Files) > 0 {
+		out.line("writes       %s", strings.Join(p.Files, ", "))
+	} else {
+		out.line("writes       nothing: without --journal no run is kept")
+	}
+	for _, s := range p.Permissions {
+		out.line("permissions  %s", s)
+	}
+	return out.err
+}
+
+// runs says how many and how long; nothing is known of the curve yet, so both
+// are estimates.
+func (p Plan) runs() string {
+	s := p.Outlook.String()
+	if p.RunsDone > 0 {
+		s += fmt.Sprintf("; %d are in the journal", p.RunsDone)
+	}
+	if p.MaxWall > 0 {
+		s += fmt.Sprintf("; --max-wall ends it after %s", p.MaxWall)
+	}
+	return s
+}
+
+// machine holds the peak against what this machine was found to read.
+func (p Plan) machine() string {
+	if p.PeakChunksPerSec == 0 {
+		return "the target did not show how fast it streams, so its load is not known"
+	}
+	asks := fmt.Sprintf("must read up to %s chunks/s, if every stream stays as fast as one alone; ", number(p.PeakChunksPerSec))
+	switch {
+	case p.Ceiling == nil:
+		return asks + "what it can read is not known: perfsweep selftest measures it"
+	case p.PeakChunksPerSec > p.Ceiling.Ceiling.TokPerSec:
+		return asks + fmt.Sprintf("it was found to read %s: the largest levels may be client-bound, and INVALID then", number(p.Ceiling.Ceiling.TokPerSec))
+	}
+	return asks + fmt.Sprintf("it was found to read %s", number(p.Ceiling.Ceiling.TokPerSec))
+}
