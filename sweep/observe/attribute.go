@@ -1,6 +1,9 @@
 package observe
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Attribute says of each level what holds it back. Levels are given in
 // ascending order of concurrency: whether throughput still rises, and what rose
@@ -39,6 +42,7 @@ func rules() []rule {
 		{KVCapacity, cacheFull, "give the KV cache more memory, quantise it, shorten the context, or stay below this concurrency"},
 		{BatchCap, batchFull, "raise the engines' batch size (--max-num-seqs) if memory allows, or add workers"},
 		{FrontendBound, frontendFull, "add frontends, or measure with fewer GPUs a frontend: a floor from this curve holds only up to as many GPUs a frontend"},
+		{Imbalance, faulty, "look at the GPUs named (temperature, power, nvidia-smi -q, the kernel's log) and replace them"},
 		{Compute, computeFull, "the engines are busy: faster or more GPUs, lower precision or shorter prompts move this, settings do not"},
 		{Headroom, roomLeft, ""},
 	}
@@ -87,9 +91,14 @@ func attribute(v *seen) Finding {
 				Evidence: append(o.evidence, v.remarks...), Workers: o.workers, Try: r.try}
 		case conflict:
 			return Finding{ConcurrencyPerGPU: v.ConcurrencyPerGPU, Bottleneck: Unknown,
-				Evidence: o.evidence, Against: o.against, Workers: o.workers}
+				Evidence: append(o.evidence, without(v.remarks, o.against)...), Against: o.against, Workers: o.workers}
 		case no:
 		}
 	}
-	return Finding{ConcurrencyPerGPU: v.ConcurrencyPerGPU, Bottleneck: Unknown, Evidence: v.summary()}
+	return Finding{ConcurrencyPerGPU: v.ConcurrencyPerGPU, Bottleneck: Unknown, Evidence: append(v.summary(), v.remarks...)}
+}
+
+// without are the lines that are not among others.
+func without(lines, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(lines), func(s string) bool { return slices.Contains(others, s) })
 }

@@ -3,6 +3,7 @@ package observe
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Shares from which on what a client saw is more than an incident.
@@ -28,6 +29,10 @@ func clientBound(v *seen) (o opinion) {
 	}
 	if c.RunQueueShare >= starved && c.LagP99MS >= lateMS {
 		o.say("this tool waited %.1f s a second for a CPU and read tokens %.0f ms late (p99)", c.RunQueueShare, c.LagP99MS)
+		return o.decided()
+	}
+	if here := v.Span.Here.pressed("this tool's machine"); len(here) > 0 && c.LagP99MS >= lateMS {
+		o.say("%s, and tokens were read %.0f ms late (p99)", strings.Join(here, ", "), c.LagP99MS)
 		return o.decided()
 	}
 	failed := c.Shed + c.Other

@@ -132,6 +132,9 @@ func frontendFull(v *seen) (o opinion) {
 	if stalls := v.Span.Frontend[LoopStalls].Delta; stalls > 0 && grew > 0 {
 		o.say("the frontend's event loop stood still %.0f times", stalls)
 	}
+	if active, n := v.overGPUs(SMActive); n > 0 && active < idleSMs && grew > 0 {
+		o.say("the SMs of %d GPUs were active for %.0f %% of the time", n, 100*active)
+	}
 	o.say("%s", v.gainLine())
 	if grew == 0 {
 		if known {
@@ -207,6 +210,7 @@ func computeFull(v *seen) (o opinion) {
 			o.say("the time per token goes with the streams: %.1f ms at %d, %.1f ms at %d", a, was.Client.Streams, b, v.Client.Streams)
 		}
 	}
+	v.engineRoom(&o)
 	if hasFrom && from < -slightFall || hasTo && to < -slightFall {
 		o.but("throughput falls with more streams, which busy engines alone do not explain")
 	}
@@ -214,6 +218,21 @@ func computeFull(v *seen) (o opinion) {
 		o.but("throughput rises again beyond this level (elasticity %.2f)", to)
 	}
 	return o.decided()
+}
+
+// engineRoom is what GPUs and their hosts say of engines that are held to be busy.
+func (v *seen) engineRoom(o *opinion) {
+	if active, n := v.overGPUs(SMActive); n > 0 && active < idleSMs {
+		o.but("the SMs of %d GPUs were active for %.0f %% of the time: the GPUs are not what is busy", n, 100*active)
+	} else if n > 0 {
+		o.say("the SMs of %d GPUs were active for %.0f %% of the time", n, 100*active)
+	}
+	if capped, n := v.overGPUs(PowerCap); n > 0 && capped >= cappedMost {
+		o.say("the power limit held their clocks for %.0f %% of the time", 100*capped)
+	}
+	for _, line := range v.Span.Node.pressed("a server's node") {
+		o.but("%s", line)
+	}
 }
 
 // slightFall is how far throughput may fall between two levels by noise.

@@ -69,6 +69,7 @@ func look(levels []Level, i int) *seen {
 	if s, ok := v.Span.Frontend[MaxNumSeqs]; ok {
 		v.cap = s.Max
 	}
+	v.remarks = v.hardware()
 	return v
 }
 

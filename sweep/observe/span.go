@@ -3,6 +3,7 @@ package observe
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -16,7 +17,7 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 	}
 	all, unanswered := accounts(snapshots, from, to)
 	out.Unanswered = unanswered
-	var fronts, nodes []account
+	var fronts, nodes, here []account
 	for _, v := range all {
 		out.Scrapes += v.scrapes
 		out.Missed += v.missed
@@ -24,7 +25,11 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 			fronts = append(fronts, v)
 		}
 		if v.tells(func(s Snapshot) bool { return s.Node != nil }) {
-			nodes = append(nodes, v)
+			if strings.HasPrefix(v.source, "/") { // a folder
+				here = append(here, v)
+			} else {
+				nodes = append(nodes, v)
+			}
 		}
 		if v.tells(func(s Snapshot) bool { return s.Frontend != nil || s.Engines != nil }) {
 			out.LongestGapS = max(out.LongestGapS, v.gap())
@@ -34,7 +39,7 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 	out.Frontend = sumFrontends(fronts)
 	out.Workers = workers(all)
 	out.GPUs = gpus(all)
-	out.Node = worstNode(nodes)
+	out.Node, out.Here = worstNode(nodes), worstNode(here)
 	return out
 }
 

@@ -11,7 +11,7 @@ type Reading map[Metric]float64
 type Snapshot struct {
 	At       time.Time
 	Took     time.Duration
-	Source   string // the page's address, free of secrets
+	Source   string // the page's address, free of secrets; the path of a folder on this machine
 	Err      error  // nothing else is set then
 	Frontend Reading
 	Engines  map[string]Reading
@@ -66,7 +66,8 @@ type Span struct {
 	Frontend    Stats            `json:"frontend,omitempty"` // summed over frontends
 	Workers     []Worker         `json:"workers,omitempty"`  // in the order of their ids
 	GPUs        map[string]Stats `json:"gpus,omitempty"`
-	Node        Stats            `json:"node,omitempty"`
+	Node        Stats            `json:"node,omitempty"` // of the servers' nodes, the worst
+	Here        Stats            `json:"here,omitempty"` // of the machine of this tool
 	Events      []Event          `json:"events,omitempty"`
 }
 
