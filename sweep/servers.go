@@ -17,6 +17,16 @@ type Servers struct {
 	// Changed names the workers that restarted, left or joined during the
 	// measured part, each with what it did.
 	Changed []string `json:"changed,omitempty"`
+	// Frontends are counted where their own pages are watched.
+	Frontends *Frontends `json:"frontends,omitempty"`
+}
+
+// Frontends is how many answered before the campaign, when the measured part of
+// a run began and when it ended.
+type Frontends struct {
+	Expected int `json:"expected"`
+	Before   int `json:"before"`
+	After    int `json:"after"`
 }
 
 // Share is one worker's part of the load.
@@ -37,8 +47,8 @@ const (
 	fewInFlight = 4
 )
 
-// checkServers is V7, and of V1 what counts cannot show: a worker that
-// restarted under its old id.
+// checkServers is V7, and of V1 the frontends and what counts cannot show: a
+// worker that restarted under its old id.
 func checkServers(s *Servers) []Violation {
 	if s == nil {
 		return nil
@@ -47,6 +57,10 @@ func checkServers(s *Servers) []Violation {
 	if len(s.Changed) > 0 {
 		out = append(out, Violation{Gate: "V1", Observed: "during the run " + strings.Join(s.Changed, ", "), Threshold: "the same workers throughout",
 			Remedy: "find out why a worker restarted, left or came, and measure again"})
+	}
+	if f := s.Frontends; f != nil && (f.Before != f.Expected || f.After != f.Expected) {
+		out = append(out, Violation{Gate: "V1", Observed: fmt.Sprintf("%d of %d frontends answered when the run began, %d when it ended", f.Before, f.Expected, f.After),
+			Threshold: fmt.Sprintf("%d, as before the campaign", f.Expected), Remedy: "find the frontend that is missing, and measure again"})
 	}
 	if v := checkShares(s.Shares); v.Gate != "" {
 		out = append(out, v)

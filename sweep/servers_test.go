@@ -49,6 +49,11 @@ func TestChangedWorker(t *testing.T) {
 	if len(got) != 1 || got[0].Gate != "V1" || !strings.Contains(got[0].Observed, "worker 9 restarted") {
 		t.Errorf("%+v, want V1", got)
 	}
+	for f, bad := range map[Frontends]bool{{2, 2, 2}: false, {2, 1, 2}: true, {2, 2, 1}: true, {2, 2, 3}: true} {
+		if got := checkServers(&Servers{Frontends: &f}); (len(got) == 1 && got[0].Gate == "V1") != bad || len(got) > 1 {
+			t.Errorf("%+v: %+v", f, got)
+		}
+	}
 	if got := checkServers(nil); got != nil {
 		t.Errorf("%+v of a run that nothing is known of", got)
 	}

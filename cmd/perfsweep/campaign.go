@@ -139,7 +139,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	if err := c.network(&cfg, t); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
-	if err := checkWorkersLabel(labels); err != nil {
+	if err := checkCountLabels(labels); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
 	pre, err := loadgen.RunPreflight(ctx, cfg, spec)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -109,7 +110,7 @@ func frontendBound(findings []observe.Finding, c sweep.Curve) (bool, int) {
 	if len(findings) == 0 || report.Decisive(findings, c.Fit().Knee).Bottleneck != observe.FrontendBound {
 		return false, 0
 	}
-	most := 0
+	most, _ := strconv.Atoi(c.Fingerprint.Labels[labelFrontends]) // 0 where it is not stated
 	for _, r := range c.Runs {
 		if span, ok := saidOf(r.Servers); ok {
 			most = max(most, span.Frontends)

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -28,12 +29,18 @@ const metricsOff = "off"
 // maxListed bounds how many workers a note names.
 const maxListed = 4
 
+// labelFrontends is the label of a fingerprint that says how many frontends
+// take the requests.
+const labelFrontends = "frontends"
+
 // ears are how a campaign hears its servers: what is watched, and what the
 // servers say of themselves before any load.
 type ears struct {
 	watch    observe.Watch    // no sources: nothing is heard
 	frontend observe.Snapshot // the target's own page, whatever is watched
 	facts    map[string]string
+	// frontends are those whose pages are watched; 0 where none says that it is one.
+	frontends int
 }
 
 // listen finds out what can be heard; every page is read once. One that the
@@ -66,8 +73,7 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pr
 			c.say("note: what holds a level back is told from this side only: %v", why)
 			return e, nil
 		}
-		e.watch = w
-		return e, nil
+		return e.watching(w, pages), nil
 	}
 	w.Sources = w.Sources[:named]
 	told := false
@@ -87,8 +93,24 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pr
 		}
 		c.say("note: no page of --metrics is that of worker %s: how evenly the workers are loaded cannot be told", names)
 	}
+	return e.watching(w, pages[:named]), nil
+}
+
+// watching adds what is watched, and counts the frontends of whose pages it has
+// the first reading.
+func (e ears) watching(w observe.Watch, first []observe.Snapshot) ears {
 	e.watch = w
-	return e, nil
+	counted := map[string]bool{}
+	for _, s := range first {
+		if s.Frontend != nil {
+			counted[s.Source] = true
+		}
+	}
+	e.frontends = len(counted)
+	if e.frontends > 1 { // the page of one may be that of any behind a Service
+		e.facts[labelFrontends] = strconv.Itoa(e.frontends)
+	}
+	return e
 }
 
 // known are the workers' ids that the server told: those in its list, and who
@@ -151,11 +173,11 @@ func (e ears) hear(ctx context.Context) func(loadgen.Result) *sweep.Servers {
 	if err != nil {
 		return deaf // never: Read takes the same addresses and has not failed
 	}
-	return func(r loadgen.Result) *sweep.Servers { return heard(w.Stop(), r) }
+	return func(r loadgen.Result) *sweep.Servers { return e.heard(w.Stop(), r) }
 }
 
 // heard puts what was read into the journal's form.
-func heard(read []observe.Snapshot, r loadgen.Result) *sweep.Servers {
+func (e ears) heard(read []observe.Snapshot, r loadgen.Result) *sweep.Servers {
 	span, ok := bothsides.Span(read, r)
 	if !ok {
 		return nil
@@ -165,6 +187,9 @@ func heard(read []observe.Snapshot, r loadgen.Result) *sweep.Servers {
 		return nil // never: a span holds finite numbers only
 	}
 	s := &sweep.Servers{Said: said}
+	if e.frontends > 0 {
+		s.Frontends = &sweep.Frontends{Expected: e.frontends, Before: span.FrontendsStart, After: span.FrontendsEnd}
+	}
 	for _, w := range span.Workers {
 		s.Changed = append(s.Changed, changed(w)...)
 		if share, ok := shareOf(w); ok {

@@ -112,11 +112,13 @@ func workersOn(f sweep.Fingerprint, gpus int) int {
 	return n * gpus / f.GPUs
 }
 
-// checkWorkersLabel refuses a number of workers that is none.
-func checkWorkersLabel(labels map[string]string) error {
-	v, given := labels[labelWorkers]
-	if n, err := strconv.Atoi(v); given && (err != nil || n < 1 || n > sweep.MaxGPUs || v != fmt.Sprint(n)) {
-		return badInputf("--label workers=%.40s: use the number of workers that the deployment is meant to have", v)
+// checkCountLabels refuses a number of workers or frontends that is none.
+func checkCountLabels(labels map[string]string) error {
+	for _, name := range []string{labelWorkers, labelFrontends} {
+		v, given := labels[name]
+		if n, err := strconv.Atoi(v); given && (err != nil || n < 1 || n > sweep.MaxGPUs || v != fmt.Sprint(n)) {
+			return badInputf("--label %s=%.40s: use the number of %s that the deployment is meant to have", name, v, name)
+		}
 	}
 	return nil
 }

@@ -73,11 +73,11 @@ func TestExpectedWorkers(t *testing.T) {
 
 func TestWorkersLabel(t *testing.T) {
 	for v, ok := range map[string]bool{"1": true, "64": true, "0": false, "-1": false, "4.0": false, "four": false, "+4": false, "99999999999": false} {
-		if err := checkWorkersLabel(map[string]string{labelWorkers: v}); (err == nil) != ok {
+		if err := checkCountLabels(map[string]string{labelWorkers: v}); (err == nil) != ok {
 			t.Errorf("workers=%s: %v", v, err)
 		}
 	}
-	if err := checkWorkersLabel(nil); err != nil {
+	if err := checkCountLabels(nil); err != nil {
 		t.Error(err)
 	}
 }

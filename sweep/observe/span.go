@@ -23,6 +23,12 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 		out.Missed += v.missed
 		if v.tells(func(s Snapshot) bool { return s.Frontend != nil }) {
 			fronts = append(fronts, v)
+			if v.time(v.pages[0]) <= blindS {
+				out.FrontendsStart++
+			}
+			if !v.refused {
+				out.FrontendsEnd++
+			}
 		}
 		if v.tells(func(s Snapshot) bool { return s.Node != nil }) {
 			if strings.HasPrefix(v.source, "/") { // a folder

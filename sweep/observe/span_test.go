@@ -86,6 +86,27 @@ func TestCounterAppears(t *testing.T) {
 }
 
 // A frontend's sum: counters and gauges add up, settings do not.
+// Frontends are counted at both ends: one that came late, one whose port is
+// closed at the end, and one that is only too busy to answer.
+func TestFrontendsAreCounted(t *testing.T) {
+	var all []Snapshot
+	for second := -1.0; second <= 11; second++ {
+		all = append(all, front("a", second, Reading{Active: 1}))
+		if second >= 7 {
+			all = append(all, front("late", second, Reading{Active: 1}))
+		}
+		if second < 6 {
+			all = append(all, front("gone", second, Reading{Active: 1}), front("busy", second, Reading{Active: 1}))
+		} else {
+			all = append(all, failed("gone", second, syscall.ECONNREFUSED), failed("busy", second, errors.New("timeout")))
+		}
+	}
+	got := Summarize(all, clock(0), clock(10))
+	if got.Frontends != 4 || got.FrontendsStart != 3 || got.FrontendsEnd != 3 {
+		t.Errorf("%d frontends, %d at the start, %d at the end; want 4, 3, 3", got.Frontends, got.FrontendsStart, got.FrontendsEnd)
+	}
+}
+
 func TestFrontendsAreSummed(t *testing.T) {
 	var all []Snapshot
 	for i := range 11 {

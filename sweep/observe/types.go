@@ -58,17 +58,22 @@ type Span struct {
 	// Scrapes, Missed and LongestGapS say how well it was watched: attribution
 	// rests on nothing that lies in a gap. Sources that never told anything are
 	// not counted but named, as a wrong address is no gap.
-	Scrapes     int              `json:"scrapes"`
-	Missed      int              `json:"missed,omitempty"`
-	LongestGapS float64          `json:"longest_gap_s,omitempty"`
-	Unanswered  []string         `json:"unanswered,omitempty"`
-	Frontends   int              `json:"frontends,omitempty"`
-	Frontend    Stats            `json:"frontend,omitempty"` // summed over frontends
-	Workers     []Worker         `json:"workers,omitempty"`  // in the order of their ids
-	GPUs        map[string]Stats `json:"gpus,omitempty"`
-	Node        Stats            `json:"node,omitempty"` // of the servers' nodes, the worst
-	Here        Stats            `json:"here,omitempty"` // of the machine of this tool
-	Events      []Event          `json:"events,omitempty"`
+	Scrapes     int      `json:"scrapes"`
+	Missed      int      `json:"missed,omitempty"`
+	LongestGapS float64  `json:"longest_gap_s,omitempty"`
+	Unanswered  []string `json:"unanswered,omitempty"`
+	// Frontends answered at any time, FrontendsStart when the span began and
+	// FrontendsEnd when it ended: one that refuses connections is gone, one that
+	// only takes long for its page is not.
+	Frontends      int              `json:"frontends,omitempty"`
+	FrontendsStart int              `json:"frontends_start,omitempty"`
+	FrontendsEnd   int              `json:"frontends_end,omitempty"`
+	Frontend       Stats            `json:"frontend,omitempty"` // summed over frontends
+	Workers        []Worker         `json:"workers,omitempty"`  // in the order of their ids
+	GPUs           map[string]Stats `json:"gpus,omitempty"`
+	Node           Stats            `json:"node,omitempty"` // of the servers' nodes, the worst
+	Here           Stats            `json:"here,omitempty"` // of the machine of this tool
+	Events         []Event          `json:"events,omitempty"`
 }
 
 // EventKind says what stood still.
