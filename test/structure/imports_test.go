@@ -49,6 +49,8 @@ var mayImport = map[string][]string{
 	"test/kube":                     nil,
 	"test/structure":                nil,
 
+	"cmd/perfsweep/internal/kube/kubetest": nil,
+
 	"cmd/perfsweep/internal/selftest": {"loadgen", "loadgen/pacer", "sweep"},
 	"cmd/perfsweep/internal/fleet":    {"loadgen"},
 }

@@ -79,7 +79,7 @@ func explainStatus(s metav1.Status, say func(string, ...any) error, what, where,
 	case metav1.StatusReasonUnauthorized:
 		return say("%s%s: the API server does not accept the credentials; log in again, or choose another --context", what, where)
 	case metav1.StatusReasonNotFound:
-		if s.Details == nil || s.Details.Name == "" {
+		if s.Details == nil || s.Details.Name == "" { // as missingKind
 			return say("%s%s: this cluster does not serve that kind", what, where)
 		}
 		return say("%s%s: it does not exist", what, where)
