@@ -36,6 +36,7 @@ type headerLine struct {
 	Plan          Plan              `json:"plan"`
 	Started       time.Time         `json:"started"`
 	Preflight     loadgen.Preflight `json:"preflight"`
+	ID            string            `json:"id,omitempty"`
 }
 
 // headerStart is how every journal begins; see tornHeader.
@@ -82,7 +83,7 @@ func (j *Journal) begin(head Curve) error {
 	}
 	err = j.append(headerLine{
 		Type: lineCampaign, SchemaVersion: SchemaVersion, Fingerprint: head.Fingerprint,
-		Plan: head.Plan, Started: head.Started, Preflight: head.Preflight,
+		Plan: head.Plan, Started: head.Started, Preflight: head.Preflight, ID: head.ID,
 	})
 	if err != nil {
 		return err

@@ -124,7 +124,7 @@ func parseHeader(line []byte) (Curve, error) {
 	if h.Fingerprint.Simulated != strings.HasPrefix(h.Fingerprint.Target, "sim:") {
 		return Curve{}, fmt.Errorf("damaged header: target %q and simulated %v contradict each other", h.Fingerprint.Target, h.Fingerprint.Simulated)
 	}
-	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight}, nil
+	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight, ID: h.ID}, nil
 }
 
 // parseRun appends a run. Numbers must follow each other: a journal with a

@@ -110,6 +110,9 @@ type Violation struct {
 
 // Curve is what a journal holds: the campaign and its runs.
 type Curve struct {
+	// ID tells a campaign from others where it leaves things outside of this
+	// process, such as in a cluster; "" where it leaves none.
+	ID          string            `json:"id,omitempty"`
 	Fingerprint Fingerprint       `json:"fingerprint"`
 	Plan        Plan              `json:"plan"`
 	Started     time.Time         `json:"started"`

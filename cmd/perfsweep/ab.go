@@ -117,7 +117,7 @@ func (a *app) sweepAB(ctx context.Context, ca *campaign, f abFlags) error {
 	}
 	maps.Copy(both, own)
 	t := turns{{campaign: ca, labels: labels}, {campaign: cb, labels: both}}
-	defer t.close()
+	defer t.close(ctx)
 	if err := t.open(); err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ type turns [2]struct {
 	cfg     loadgen.Config
 }
 
-func (t *turns) close() {
+func (t *turns) close(ctx context.Context) {
 	for i := range t {
-		t[i].target.close()
+		t[i].release(ctx, t[i].target)
 		if t[i].journal != nil {
 			t[i].journal.close()
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -26,7 +27,10 @@ type campaign struct {
 	// the preflight: the workers that V1 expects.
 	baselines []knownWorkers
 	census    census
-	ears      ears
+	loaders   *loaders // nil: this process makes the load
+	// id is the campaign's, as its journal has it; "" where none is needed.
+	id   string
+	ears ears
 }
 
 // measure makes what is missing and returns the curve with the planner's last
@@ -65,7 +69,7 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
-	defer t.close()
+	defer c.release(ctx, t)
 	return c.drive(ctx, t, spec, labels, journal, old)
 }
 
@@ -100,7 +104,7 @@ func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
-	for _, f := range append(netFlagNames[:],
+	for _, f := range append(slices.Concat(netFlagNames[:], loadFlagNames[:]),
 		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "deployment", "metrics", "window", "window-gap", "max-wall", "max-runs",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
 	) {
@@ -142,14 +146,18 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	if err := checkCountLabels(labels); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
-	pre, err := loadgen.RunPreflight(ctx, cfg, spec)
+	if err := c.startLoaders(ctx, t); err != nil {
+		return sweep.Curve{}, cfg, err
+	}
+	c.loaders = t.loaders
+	pre, err := t.loaders.preflight(ctx, cfg, spec)
 	if err != nil {
 		return sweep.Curve{}, cfg, fmt.Errorf("preflight of %s: %w", t.public, err)
 	}
 	for _, w := range pre.Warnings {
 		c.say("note: %s", w)
 	}
-	c.census = takeCensus(ctx, cfg, t.baseURL)
+	c.census = takeCensus(ctx, t, cfg)
 	if c.ears, err = c.listen(ctx, t, cfg, pre); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
@@ -171,7 +179,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 			Effort: c.plan.Effort, RoutingMode: labels["routing_mode"], StartMode: "ramp+synchronised",
 			ToolVersion: version, Labels: labels, Deployment: c.flags.deployment,
 		},
-		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre,
+		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre, ID: c.id,
 	}
 	if err := record(&curve.Fingerprint, cfg); err != nil {
 		return curve, cfg, err
@@ -193,10 +201,13 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	if cfg.Workload, err = loadgen.NewWorkload(f.Workload, curve.Preflight); err != nil {
 		return nil, fmt.Errorf("workload %s: %w", f.Workload.Name, err)
 	}
+	run := func(ctx context.Context, cfg loadgen.Config) (loadgen.Result, error) {
+		return c.loaders.run(ctx, cfg, curve.Preflight)
+	}
 	c.say("target %s  model %s  %s  effort %s  workload %s", target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
-		Measure: c.measurer(cfg, f.GPUs, pre), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),
+		Measure: c.measurer(cfg, f.GPUs, pre, run), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),
 	}, nil
 }
 

@@ -27,10 +27,12 @@ type measureFlags struct {
 	deployment string
 	metrics    []string
 	net        netFlags
+	load       loadFlags
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
 	m.net.bind(f)
+	m.load.bind(f)
 	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE] or sim:PRESET[?key=value&…]")
 	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets")
 	f.StringVar(&m.model, "model", "", "model to ask for (default: the overlay's, else the only one served)")

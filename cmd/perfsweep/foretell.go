@@ -44,7 +44,7 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	if err != nil {
 		return err
 	}
-	defer t.close()
+	defer c.release(ctx, t)
 	curve, _, err := c.preflight(ctx, t, spec, labels)
 	if err != nil {
 		return err
@@ -64,6 +64,9 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	}
 	if t.simulated {
 		p.Permissions = []string{"none: the simulator runs in this process"}
+	}
+	if t.place != nil {
+		p.Permissions = []string{"in the namespace of the load generators: create, get, list and delete jobs.batch; create and delete secrets; list and get pods; get pods/log; get and create pods/proxy; list events"}
 	}
 	if c.flags.journal != "" {
 		p.Files = append([]string{c.flags.journal}, files...)

@@ -50,7 +50,7 @@ func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
 	if err != nil {
 		return nil, nil, journalError(err)
 	}
-	o.j = j
+	o.j, c.id = j, old.ID
 	return o, &old, nil
 }
 
@@ -112,7 +112,7 @@ func (o *openJournal) join(now sweep.Curve, old *sweep.Curve, elsewhere string) 
 		return now, badInputf("%s is in window %d, and what is missing in the first one cannot be measured any more; use a new --journal", o.path, last)
 	}
 	// The old calibration of prompt lengths keeps the prompts the same.
-	now.Runs, now.Started, now.Preflight = old.Runs, old.Started, old.Preflight
+	now.Runs, now.Started, now.Preflight, now.ID = old.Runs, old.Started, old.Preflight, old.ID
 	return now, nil
 }
 

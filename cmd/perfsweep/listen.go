@@ -46,7 +46,7 @@ type ears struct {
 // listen finds out what can be heard; every page is read once. One that the
 // user names must answer; the target's own is taken if it tells anything.
 func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pre loadgen.Preflight) (ears, error) {
-	client, err := loadgen.NewHTTPClient(cfg)
+	client, err := t.loaders.client(cfg)
 	if err != nil {
 		return ears{}, err
 	}
@@ -54,11 +54,16 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pr
 	off := slices.Equal(c.flags.metrics, []string{metricsOff})
 	if !off {
 		for _, u := range c.flags.metrics {
-			w.Sources = append(w.Sources, observe.Source{URL: u, Client: clientFor(u, t.baseURL, client)})
+			w.Sources = append(w.Sources, observe.Source{URL: u, Client: clientFor(u, t, client)})
 		}
 	}
 	named := len(w.Sources)
 	w.Sources = append(w.Sources, observe.Source{URL: t.baseURL + "/metrics", Client: client})
+	if named == 0 && !off {
+		for _, u := range t.loaders.found() {
+			w.Sources = append(w.Sources, observe.Source{URL: u, Client: client})
+		}
+	}
 	pages, err := w.Read(ctx)
 	if err != nil {
 		return ears{}, badInputf("--metrics: %w", err)
@@ -67,14 +72,20 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pr
 	if off {
 		return e, nil
 	}
-	e.facts = observe.ReadFacts(ctx, client, t.baseURL, pre.Model, e.frontend, pages[:named])
 	if named == 0 {
-		if why := deafness(e.frontend); why != nil {
-			c.say("note: what holds a level back is told from this side only: %v", why)
+		var heard []observe.Snapshot
+		w.Sources, heard = c.answering(w.Sources, pages)
+		workers := heard
+		if deafness(e.frontend) == nil {
+			workers = heard[1:]
+		}
+		e.facts = observe.ReadFacts(ctx, client, t.baseURL, pre.Model, e.frontend, workers)
+		if len(heard) == 0 {
 			return e, nil
 		}
-		return e.watching(w, pages), nil
+		return e.watching(w, heard), nil
 	}
+	e.facts = observe.ReadFacts(ctx, client, t.baseURL, pre.Model, e.frontend, pages[:named])
 	w.Sources = w.Sources[:named]
 	told := false
 	for _, s := range pages[:named] {
@@ -113,6 +124,25 @@ func (e ears) watching(w observe.Watch, first []observe.Snapshot) ears {
 	return e
 }
 
+// answering are the pages that tell something of those that nobody named: the
+// target's own, first, and its workers', which were found in the cluster.
+func (c *campaign) answering(sources []observe.Source, pages []observe.Snapshot) (told []observe.Source, heard []observe.Snapshot) {
+	for i, page := range pages {
+		why := deafness(page)
+		switch {
+		case why == nil:
+			told, heard = append(told, sources[i]), append(heard, page)
+		case i > 0:
+			c.say("note: a worker's page tells nothing: %v", why)
+		case len(pages) == 1:
+			c.say("note: what holds a level back is told from this side only: %v", why)
+		default:
+			c.say("note: what the frontend knows is not told: %v", why)
+		}
+	}
+	return told, heard
+}
+
 // known are the workers' ids that the server told: those in its list, and who
 // served the preflight's probe, which may be all that tells.
 func (c *campaign) known(pre loadgen.Preflight) []string {
@@ -131,10 +161,14 @@ func deafness(s observe.Snapshot) error {
 	return s.Err
 }
 
-// clientFor sends the target's keys to the target only.
-func clientFor(page, baseURL string, own *http.Client) *http.Client {
+// clientFor sends the target's keys to the target only. In a cluster the pages
+// are read by a pod, which keeps to that too.
+func clientFor(page string, t *target, own *http.Client) *http.Client {
+	if t.loaders != nil {
+		return own
+	}
 	a, errA := url.Parse(page)
-	b, errB := url.Parse(baseURL)
+	b, errB := url.Parse(t.baseURL)
 	if errA == nil && errB == nil && a.Scheme == b.Scheme && strings.EqualFold(a.Host, b.Host) {
 		return own
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // measurer makes one run of a step.
-func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight) func(context.Context, sweep.Step, uint64) (loadgen.Result, error) {
+func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight, run func(context.Context, loadgen.Config) (loadgen.Result, error)) func(context.Context, sweep.Step, uint64) (loadgen.Result, error) {
 	e2e := time.Duration(pre.E2EMS * float64(time.Millisecond))
 	guard := newCeilingGuard(knownCeiling(), pre.ChunkGapMS)
 	return func(ctx context.Context, s sweep.Step, first uint64) (loadgen.Result, error) {
@@ -27,7 +27,7 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight)
 		if w := guard.before(cfg.Concurrency); w != "" {
 			c.say("note: %s", w)
 		}
-		r, err := loadgen.Run(ctx, cfg)
+		r, err := run(ctx, cfg)
 		if err == nil {
 			err = gone(r)
 		}

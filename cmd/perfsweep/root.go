@@ -18,6 +18,8 @@ type app struct {
 	quiet     bool
 	exitCodes string // "", aicr
 	args      []string
+	// remains are what could not be removed of what was made elsewhere.
+	remains []error
 }
 
 // run is the whole program above the operating system.
@@ -34,6 +36,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	code, silent := exitCode(ctx, err)
 	if !silent {
 		a.write(stderr, "perfsweep: %s\n", oneLine(err, code))
+	}
+	for _, err := range a.remains {
+		a.write(stderr, "perfsweep: %s\n", oneLine(err, exitWorld))
+		if code == exitDone {
+			code = exitWorld
+		}
 	}
 	if a.exitCodes == "aicr" || asksForAICR(args) {
 		return aicrCode(code)
@@ -83,7 +91,7 @@ refused, 130 interrupted with the journal intact.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
 	})
-	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.compareCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.simulateCmd(), a.selftestCmd())
+	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.compareCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd())
 	// Unknown commands and wrong argument counts are input errors too.
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -17,6 +17,10 @@ type target struct {
 	gpus      int
 	simulated bool
 	sim       *enginesim.Sim // nil unless simulated
+	// loaders make the load; nil: this process.
+	loaders *loaders
+	// place is where a k8s: target is; nil for any other.
+	place *place
 	// dial replaces TCP; nil outside virtual time.
 	dial func(ctx context.Context, network, addr string) (net.Conn, error)
 }
@@ -56,10 +60,16 @@ func openSim(spec string, gpus int) (*target, error) {
 	return &target{baseURL: url, public: "sim:" + p.Public(), gpus: p.GPUs, simulated: true, sim: sim}, nil
 }
 
-func (t *target) close() {
-	if t != nil && t.sim != nil {
+// close ends what was started for a target, also where ctx has ended. An error
+// says what could not be removed.
+func (t *target) close(ctx context.Context) error {
+	if t == nil {
+		return nil
+	}
+	if t.sim != nil {
 		_ = t.sim.Close() // nothing to save: the process is about to end
 	}
+	return t.loaders.close(ctx)
 }
 
 // redactURL drops whatever could be a secret from a target that did not parse.

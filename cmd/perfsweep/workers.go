@@ -28,12 +28,12 @@ type census struct {
 
 // takeCensus counts the ready workers for the first time. A server that cannot
 // be counted now is not asked again: V1 is then not observed.
-func takeCensus(ctx context.Context, cfg loadgen.Config, baseURL string) census {
-	hc, err := loadgen.NewHTTPClient(cfg)
+func takeCensus(ctx context.Context, t *target, cfg loadgen.Config) census {
+	hc, err := t.loaders.client(cfg)
 	if err != nil {
 		return census{missing: err}
 	}
-	return countWorkers(ctx, hc, baseURL)
+	return countWorkers(ctx, hc, t.baseURL)
 }
 
 func countWorkers(ctx context.Context, hc *http.Client, baseURL string) census {

@@ -119,10 +119,10 @@ func (c *Client) removeLoad(ctx context.Context, ns, name string, uid types.UID)
 	if err := c.resource(core("secrets"), ns).Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !gone(err) && !apierrors.IsForbidden(err) {
 		return left(ns, name, explain(err, "delete", "secrets", ns, name))
 	}
-	return c.awaitGone(ctx, ns, name)
+	return c.awaitLoadGone(ctx, ns, name)
 }
 
-func (c *Client) awaitGone(ctx context.Context, ns, name string) error {
+func (c *Client) awaitLoadGone(ctx context.Context, ns, name string) error {
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
