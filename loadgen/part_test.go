@@ -136,6 +136,29 @@ func TestPartsTogether(t *testing.T) {
 	}
 }
 
+// TestSplitIsExact: whatever the numbers, the parts add up, and none is empty.
+func TestSplitIsExact(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		cfg := Config{Concurrency: rapid.IntRange(1, 5000).Draw(t, "streams"), Limits: Limits{
+			MinRequests: rapid.Int64Range(0, 1e6).Draw(t, "requests"), WarmUpRequests: rapid.Int64Range(-1, 1e5).Draw(t, "warm-ups"),
+		}}
+		whole := cfg.Limits.withDefaults(cfg.Concurrency)
+		parts := cfg.Split(rapid.IntRange(1, 64).Draw(t, "parts"))
+		var streams int
+		var requests, warm int64
+		for _, p := range parts {
+			l := p.Limits.withDefaults(p.Concurrency)
+			streams, requests, warm = streams+p.Concurrency, requests+l.MinRequests, warm+l.WarmUpRequests
+			if p.Concurrency < 1 || l.MinRequests < 1 || p.Share.check(p.Concurrency) != nil {
+				t.Fatalf("%+v", p.Share)
+			}
+		}
+		if streams != cfg.Concurrency || requests != whole.MinRequests || warm != whole.WarmUpRequests {
+			t.Fatalf("%d streams, %d requests, %d warm-ups of %+v", streams, requests, warm, cfg)
+		}
+	})
+}
+
 // stubborn never lets a part go on from a step.
 type stubborn struct {
 	Peers

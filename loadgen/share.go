@@ -40,22 +40,30 @@ func (c *Config) place(i int) float64 {
 }
 
 // Split divides a run into parts whose streams, measured requests and warm-up
-// requests add up to those of the run. There are no more parts than each has a
-// stream and a measured request for.
+// requests add up to those of the run; requests go with the streams, so that no
+// part is left to drain alone. There are no more parts than each has a stream
+// and a measured request for.
 func (c Config) Split(parts int) []Config {
 	l := c.Limits.withDefaults(c.Concurrency)
 	n := max(1, min(parts, c.Concurrency, int(min(l.MinRequests, int64(c.Concurrency)))))
 	out := make([]Config, n)
+	before := int64(0) // streams of earlier parts
 	for i := range out {
 		p := c
 		p.Share = Share{Index: i, Of: n, Streams: c.Concurrency}
 		p.Concurrency = int(dealt(int64(c.Concurrency), i, n))
 		p.Limits = l
-		p.Limits.MinRequests = dealt(l.MinRequests, i, n)
-		if p.Limits.WarmUpRequests = dealt(l.WarmUpRequests, i, n); p.Limits.WarmUpRequests <= 0 {
+		after := before + int64(p.Concurrency)
+		along := func(all int64) int64 {
+			return all*after/int64(c.Concurrency) - all*before/int64(c.Concurrency)
+		}
+		if p.Limits.MinRequests = along(l.MinRequests); l.MinRequests < int64(c.Concurrency) {
+			p.Limits.MinRequests = dealt(l.MinRequests, i, n)
+		}
+		if p.Limits.WarmUpRequests = along(l.WarmUpRequests); p.Limits.WarmUpRequests <= 0 {
 			p.Limits.WarmUpRequests = -1
 		}
-		out[i] = p
+		out[i], before = p, after
 	}
 	return out
 }
