@@ -28,6 +28,9 @@ func (o *Overlay) record() recorded {
 	var r recorded
 	var words []string
 	from, to := o.phaseLines()
+	if first, last, found, _ := o.managedBlock(); found { // what people wrote before is older
+		from, to = first, last+1
+	}
 	for i := from; i < to; i++ {
 		_, comment, found := strings.Cut(o.text.lines[i].body, "#")
 		if !found {

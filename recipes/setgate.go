@@ -34,6 +34,9 @@ func (o *Overlay) SetGate(g Gate, comment []string) ([]byte, error) {
 	if errs := o.conflicts(); len(errs) > 0 {
 		return nil, errs[0]
 	}
+	if _, _, _, err := o.managedBlock(); err != nil { // also where there is no phase yet
+		return nil, err
+	}
 	s := gateSplicer{splices: newSplices(o), gate: g, comment: comment, unit: o.indentUnit(), dash: o.dashOffset()}
 	if err := s.setSpec(); err != nil {
 		return nil, err
