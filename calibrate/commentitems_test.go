@@ -46,7 +46,7 @@ func commentItems() []commentItem {
 		{"effective gate", `TTFT p99 <= ` + number + ` ms, throughput >= ` + number + ` tok/s per GPU \(` + number + ` % of the median`, ""},
 		{"other profile", `The regression profile would be ` + number, ""},
 		{"anchor", `Anchor: (strong|HUMAN)`, `Anchor: none`},
-		{"equivalence to AICR's template", `evaluator's template: (equal|equivalent|differs)`, `evaluator's template: unverified`},
+		{"equivalence to AICR's template", `evaluator's template: (equal|differs)`, `evaluator's template: unverified`},
 		{"validity over node sizes", `Valid for 1 to ` + number, `Valid for ` + number + ` GPU\(s\) only`},
 		{"blind spots", `Likely missed by one gate run: .*\(reads x` + number + `, caught ` + number + ` %`, ""},
 		{"what is not known", `Not known: `, ""},
