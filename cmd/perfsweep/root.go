@@ -85,13 +85,13 @@ refused, 130 interrupted with the journal intact.`,
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.checkGlobals(c) },
 	}
 	f := root.PersistentFlags()
-	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif")
+	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif, and report html, svg, md or a file")
 	f.BoolVar(&a.quiet, "quiet", false, "no progress on stderr")
 	f.StringVar(&a.exitCodes, "exit-codes", "", `"aicr" maps every failure to 1, because AICR reads a container's 2 as skipped`)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
 	})
-	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.compareCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd())
+	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.compareCmd(), a.reportCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd())
 	// Unknown commands and wrong argument counts are input errors too.
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -133,6 +133,9 @@ func (a *app) checkGlobals(c *cobra.Command) error {
 			return badInputf("-o sarif is for lint; use text, json or csv")
 		}
 	default:
+		if c.Name() == "report" {
+			break // knows more forms, and files
+		}
 		return badInputf("-o %q: use text, json or csv", a.output)
 	}
 	if a.exitCodes != "" && a.exitCodes != "aicr" {

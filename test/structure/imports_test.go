@@ -37,8 +37,8 @@ var mayImport = map[string][]string{
 	"sweep/observe/bothsides":       {"loadgen", "sweep", "sweep/observe"},
 	"sweep/observe/observetest":     {"loadgen", "sweep", "sweep/observe", "sweep/observe/bothsides"},
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
-	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest"},
 	"cmd/perfsweep/internal/kube":   nil,
+	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest", "cmd/perfsweep/internal/report/markup", "cmd/perfsweep/internal/report/plot"},
 	"cmd/perfsweep":                 everything,
 	"test/acceptance":               {"knee/kneetest"},
 	"test/cicount":                  nil,
@@ -51,8 +51,10 @@ var mayImport = map[string][]string{
 
 	"cmd/perfsweep/internal/kube/kubetest": nil,
 
-	"cmd/perfsweep/internal/selftest": {"loadgen", "loadgen/pacer", "sweep"},
-	"cmd/perfsweep/internal/fleet":    {"loadgen"},
+	"cmd/perfsweep/internal/fleet":         {"loadgen"},
+	"cmd/perfsweep/internal/report/markup": nil,
+	"cmd/perfsweep/internal/report/plot":   {"cmd/perfsweep/internal/report/markup"},
+	"cmd/perfsweep/internal/selftest":      {"loadgen", "loadgen/pacer", "sweep"},
 }
 
 // listed is what go list says of a package.
