@@ -7,7 +7,7 @@ GO       ?= go
 VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 # Every suite that make test leaves out carries one of these build tags. accept
 # also replaces the sizes of the short suites, so linters look both ways.
-TAGS     := accept,verify,oracle,dynamo,engines,vllm,kube
+TAGS     := accept,verify,oracle,dynamo,engines,vllm,kube,browser
 FUZZTIME ?= 5s
 BENCH    ?= .
 # PKGS narrows test and race to some packages.
@@ -108,6 +108,12 @@ vllm: ## token counts against a real vLLM on this CPU (5 GB, minutes), or agains
 .PHONY: test-kube
 test-kube: ## the binary in a real cluster: a bed of KBED, else the cluster of KUBECONFIG with PERFSWEEP_IMAGE
 	$(GO) test $(GOTESTFLAGS) -count=1 -tags kube -timeout 25m ./test/kube/
+
+# Pictures of the report, to be looked at, are left in ARTIFACTS.
+ARTIFACTS ?= $(abspath artifacts)/report
+.PHONY: browser
+browser: ## the report in a headless Chromium, which must be installed; its pictures are in artifacts/report
+	PERFSWEEP_ARTIFACTS=$(ARTIFACTS) $(GO) test $(GOTESTFLAGS) -count=1 -tags browser -timeout 20m ./test/browser/
 
 .PHONY: ci
 ci: ## everything that .ci/run runs

@@ -51,5 +51,8 @@ echo "... and against one that stands still three windows of ten nothing may be 
 expect 9 'stood still\|below half of the median' "$bin" \
   check --target 'sim:gb300?stall=0.3' --effort quick --overlay "$overlay" --baseline "$journal"
 echo
+echo "What it all rests on, as a page for whoever reviews the gate:"
+expect 0 "^wrote " "$bin" report "$journal" --overlay "$overlay" -o "$out/report.html"
+echo
 rm -f "$said"
-echo "demo: all four ended as they should; see $out"
+echo "demo: all five ended as they should; open $out/report.html"

@@ -32,6 +32,7 @@ func TestScript(t *testing.T) {
 				return err
 			}
 			e.Setenv("REPO", wd+"/../..")
+			e.Setenv("REPORT", wd+"/testdata/report")
 			e.Setenv("JOURNALS", journals)
 			e.Setenv("ENGINE", "sim:"+scriptEngine)
 			return nil

@@ -20,6 +20,7 @@ echo "$rest" >"$0.calls"
 case $1,$code in
 calibrate,0) echo "SIMULATED: wrote x" ;;
 check,0) echo "pass: x" ;;
+report,0) echo "wrote x" ;;
 check,8) echo "output throughput 1 tok/s is below 2" ;;
 check,9) echo "the endpoint stood still" ;;
 *,90) echo "something else"; exit 9 ;;
@@ -27,14 +28,15 @@ esac
 exit "$code"
 `
 	for answers, want := range map[string]string{
-		"0 0 8 9 end":               "",
-		"9 9 0 9 9 0 9 9 8 90 90 9": "",
-		"9 9 9 0":                   "exit code 9; expected was 0",
-		"0 8 0 8":                   "exit code 8; expected was 0",
-		"0 0 0 8":                   "exit code 0; expected was 8",
-		"0 0 8 0 9":                 "exit code 0; expected was 9",
-		"0 0 8 90 90 90 9":          `expected was 9 with "stood still`,
-		"2 0 0 8 9":                 "exit code 2; expected was 0",
+		"0 0 8 9 0 end":               "",
+		"9 9 0 9 9 0 9 9 8 90 90 9 0": "",
+		"0 0 8 9 1":                   "exit code 1; expected was 0",
+		"9 9 9 0":                     "exit code 9; expected was 0",
+		"0 8 0 8":                     "exit code 8; expected was 0",
+		"0 0 0 8":                     "exit code 0; expected was 8",
+		"0 0 8 0 9":                   "exit code 0; expected was 9",
+		"0 0 8 90 90 90 9":            `expected was 9 with "stood still`,
+		"2 0 0 8 9":                   "exit code 2; expected was 0",
 	} {
 		bin := filepath.Join(t.TempDir(), "perfsweep")
 		write(t, bin, stub)

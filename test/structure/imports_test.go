@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest", "cmd/perfsweep/internal/report/markup", "cmd/perfsweep/internal/report/plot"},
 	"cmd/perfsweep":                 everything,
 	"test/acceptance":               {"knee/kneetest"},
+	"test/browser":                  nil,
 	"test/cicount":                  nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,

@@ -71,7 +71,7 @@ func (p Page) throughput() plot.Chart {
 			c.Marks = append(c.Marks, plot.Mark{At: fit.Knee, Label: s.of(fmt.Sprintf("knee %.3g", fit.Knee)), Tone: plot.Knee, Dashed: s.Letter == "B"})
 		}
 		if n := s.Curve.Point.ConcurrencyPerGPU; n > 0 {
-			c.Marks = append(c.Marks, plot.Mark{At: float64(n), Label: s.of(fmt.Sprintf("operating point %d", n)), Tone: plot.Point, Dashed: s.Letter == "B"})
+			c.Marks = append(c.Marks, plot.Mark{At: float64(n), Label: s.of(fmt.Sprintf("operating point %d", n)), Tone: plot.Point, Dashed: s.Letter == "B", Before: true})
 		}
 		if g := s.Gates; g != nil && g.FloorPerGPU > 0 {
 			c.Marks = append(c.Marks, plot.Mark{At: g.FloorPerGPU, Level: true, Label: s.of("floor " + number(g.FloorPerGPU) + ", acts as " + number(g.ActsFloor)), Tone: plot.Gate},
@@ -176,7 +176,7 @@ func (p Page) latency() plot.Chart {
 			c.Series = append(c.Series, points(s.of(m.name), plot.Dots, m.tone, s, m.run)...)
 		}
 		if n := s.Curve.Point.ConcurrencyPerGPU; n > 0 {
-			c.Marks = append(c.Marks, plot.Mark{At: float64(n), Label: s.of(fmt.Sprintf("operating point %d", n)), Tone: plot.Point, Dashed: s.Letter == "B"})
+			c.Marks = append(c.Marks, plot.Mark{At: float64(n), Label: s.of(fmt.Sprintf("operating point %d", n)), Tone: plot.Point, Dashed: s.Letter == "B", Before: true})
 		}
 	}
 	if len(c.Series) == 0 {

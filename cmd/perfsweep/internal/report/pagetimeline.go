@@ -13,8 +13,8 @@ import (
 // between runs is cut out: a second window may begin an hour later.
 func (s Side) timeline() plot.Chart {
 	c := plot.Chart{ID: "timeline" + s.Letter, Title: s.of("Run time line: throughput per GPU while it was measured"),
-		Desc: "the measured parts of all runs in their order, named along the axis by their concurrency per GPU: green are gate runs, red are INVALID ones, and red areas are stalls; the tables below have them in words",
-		X:    plot.Axis{Label: "seconds of measurement (the time between runs is cut out)", Short: "s"}, Y: plot.Axis{Label: "output tok/s per GPU", Short: "tok/s per GPU"}}
+		Desc: "the measured parts of all runs, one after the other without the time between them, named along the axis by their concurrency per GPU: green are gate runs, red are INVALID ones, and red areas are stalls; the tables below have them in words",
+		X:    plot.Axis{Label: "seconds of measurement, end to end", Short: "s"}, Y: plot.Axis{Label: "output tok/s per GPU", Short: "tok/s per GPU"}}
 	tokens := plot.Series{Name: s.of("tok/s per GPU"), Style: plot.Line, Tone: tone(s)}
 	clock, window := 0.0, 0
 	for _, r := range s.Curve.All {

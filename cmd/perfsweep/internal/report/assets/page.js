@@ -132,7 +132,7 @@ function draw(figure, c, colors) {
       g.stroke(); g.setLineDash([]);
       if (!m.label) continue;
       if (m.level) { g.textAlign = "left"; noteAt(g, m.label, left + px(6), p - px(4), paint(m.tone)); continue; }
-      const fits = p + g.measureText(m.label).width + px(8) < left + width;
+      const long = g.measureText(m.label).width + px(8), fits = p + long < left + width && !(m.before && p - long > left);
       g.textAlign = fits ? "left" : "right";
       noteAt(g, m.label, p + px(fits ? 5 : -5), top + px(12 + 14 * row++), paint(m.tone));
     }

@@ -78,13 +78,15 @@ type Band struct {
 	Edge  bool    `json:"edge,omitempty"`
 }
 
-// Mark is a line across the chart: at X, or at Y where Level is set.
+// Mark is a line across the chart: at X, or at Y where Level is set. Before puts
+// its name to the left of it, where there is room.
 type Mark struct {
 	At     float64 `json:"at"`
 	Level  bool    `json:"level,omitempty"`
 	Label  string  `json:"label"`
 	Tone   Tone    `json:"tone"`
 	Dashed bool    `json:"dashed,omitempty"`
+	Before bool    `json:"before,omitempty"`
 }
 
 // Axis is one direction. Log is the base of its scale, 0 for a linear one.

@@ -106,11 +106,11 @@ func (d canvas) axes() {
 func (d canvas) bands() {
 	for _, b := range d.c.Bands {
 		x1, x2 := max(left, d.x(b.From)), min(plotRight, d.x(b.To))
-		y, h := top, plotBottom-top
+		y, h, class := top, plotBottom-top, "band t-"+string(b.Tone)
 		if b.Edge {
-			y, h = plotBottom-5, 5
+			y, h, class = plotBottom-5, 5, class+" edge"
 		}
-		d.Empty("rect", markup.A("class", "band t-"+string(b.Tone)), markup.A("x", num(x1)), markup.A("y", num(y)),
+		d.Empty("rect", markup.A("class", class), markup.A("x", num(x1)), markup.A("y", num(y)),
 			markup.A("width", num(max(x2-x1, 1))), markup.A("height", num(h)))
 		if room := x2 - x1; b.Label != "" && room > letter*float64(len(b.Label)) {
 			d.text("note", "middle", (x1+x2)/2, plotBottom-9, b.Label)
@@ -136,7 +136,7 @@ func (d canvas) marks() {
 		x := d.x(m.At)
 		d.line(class, x, top, x, plotBottom)
 		anchor, off := "start", 5.0
-		if x+letter*float64(len(m.Label)) > plotRight {
+		if long := letter * float64(len(m.Label)); x+long > plotRight || m.Before && x-long > left {
 			anchor, off = "end", -5
 		}
 		d.text("note t-"+string(m.Tone), anchor, x+off, top+12+14*row, m.Label)
