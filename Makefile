@@ -49,7 +49,7 @@ fuzz: ## each fuzz target for FUZZTIME (5s)
 bench: ## benchmarks matching BENCH
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 20m $(PKGS)
 
-# PARTS narrows figures to some of decode load ttft start hold, or adds aiperf.
+# PARTS narrows figures to some of decode load ttft start hold, or adds scrape or aiperf.
 PARTS ?=
 .PHONY: figures
 figures: build ## what is claimed of the generator, beside its references; five minutes of a quiet machine

@@ -200,7 +200,7 @@ func TestBenchMetric(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	all, err := choose(nil)
-	if err != nil || len(all) != len(parts)-1 {
+	if err != nil || len(all) != len(parts)-2 {
 		t.Errorf("%d parts, %v", len(all), err)
 	}
 	if two, err := choose([]string{"aiperf", "hold"}); err != nil || len(two) != 2 || two[0].name != "aiperf" {

@@ -3,8 +3,9 @@
 //
 //	go run ./test/figures -bin bin/perfsweep [PART…]
 //
-// The parts are decode, load, ttft, start, hold and, only when named, aiperf,
-// which needs peer_bench.sh in $PERFSWEEP_SHARED/bench and a package index.
+// The parts are decode, load, ttft, start, hold and, only when named, scrape,
+// which takes seven minutes, and aiperf, which needs peer_bench.sh in
+// $PERFSWEEP_SHARED/bench and a package index.
 // It needs Linux, and means something on a quiet machine only: the share of
 // the CPU that others used is printed with the table.
 package main
@@ -54,6 +55,7 @@ var parts = []part{
 	{"ttft", false, "TTFT error at 2,048 streams", ttftPart},
 	{"start", false, "launch and exit of a trivial run, against raw sockets", startPart},
 	{"hold", false, "4,096 streams for a minute", holdPart},
+	{"scrape", true, "CPU of a sweep at 2,048 streams that watches one page, or nine, against none", scrapePart},
 	{"aiperf", true, "AIPerf against profile, with peer_bench.sh", aiperfPart},
 }
 
