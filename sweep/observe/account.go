@@ -82,6 +82,45 @@ func (v *account) fill(all []Snapshot, from, to time.Time) {
 	}
 }
 
+// maxFalls is how often a server may begin anew or leave; none does so again and
+// again within a run.
+const maxFalls = 2
+
+// mixed holds for an address that answers with the pages of several servers in
+// turn, as that of a Kubernetes Service does: counters fall, and workers come and
+// go, again and again. Nothing can be told from such pages.
+func (v account) mixed() bool {
+	const frontends = "" // no engine has this name
+	falls := map[string]int{}
+	for i := 1; i < len(v.pages); i++ {
+		before, after := v.pages[i-1], v.pages[i]
+		if after.Frontend.fellFrom(before.Frontend) {
+			falls[frontends]++
+		}
+		for id, was := range before.Engines {
+			if is, there := after.Engines[id]; !there || is.fellFrom(was) {
+				falls[id]++
+			}
+		}
+	}
+	for _, n := range falls {
+		if n > maxFalls {
+			return true
+		}
+	}
+	return false
+}
+
+// fellFrom holds where something that only grows is below what it was.
+func (r Reading) fellFrom(before Reading) bool {
+	for m, was := range before {
+		if is, told := r[m]; told && is < was && (m == UptimeS || m.Counter()) {
+			return true
+		}
+	}
+	return false
+}
+
 func (v account) time(s Snapshot) float64 { return s.At.Sub(v.from).Seconds() }
 
 // points are the readings of one metric. A counter that an earlier page did not

@@ -108,6 +108,8 @@ func refused(v *seen) (o opinion) {
 // unseen is the end of what a client alone can prove.
 func unseen(v *seen) (o opinion) {
 	switch s := v.Span; {
+	case len(s.Mixed) > 0:
+		o.say("%s goes back and forth: several servers answer there in turn, so that nothing can be told; give the address of each with --metrics", join(s.Mixed[:min(len(s.Mixed), maxFaults)]))
 	case len(v.workers) == 0 && s.Scrapes == 0:
 		o.say("no server was watched: a plain endpoint tells nothing of what it holds back")
 	case len(v.workers) == 0:

@@ -118,11 +118,7 @@ func (t telling) pairs(visit func(before, after Reading, t0, t1 float64)) {
 func (t telling) restarted() bool {
 	found := false
 	t.pairs(func(before, after Reading, _, _ float64) {
-		for m, v := range after {
-			if old, ok := before[m]; ok && v < old && (m == UptimeS || m.Counter()) {
-				found = true
-			}
-		}
+		found = found || after.fellFrom(before)
 	})
 	return found
 }

@@ -21,6 +21,12 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 	for _, v := range all {
 		out.Scrapes += v.scrapes
 		out.Missed += v.missed
+		if v.mixed() {
+			out.Mixed = append(out.Mixed, v.source)
+		}
+	}
+	all = slices.DeleteFunc(all, account.mixed)
+	for _, v := range all {
 		if v.tells(func(s Snapshot) bool { return s.Frontend != nil }) {
 			fronts = append(fronts, v)
 			if v.time(v.pages[0]) <= blindS {

@@ -62,6 +62,9 @@ type Span struct {
 	Missed      int      `json:"missed,omitempty"`
 	LongestGapS float64  `json:"longest_gap_s,omitempty"`
 	Unanswered  []string `json:"unanswered,omitempty"`
+	// Mixed are addresses that answer with the pages of several servers in turn.
+	// What they say of servers is left out.
+	Mixed []string `json:"mixed,omitempty"`
 	// Frontends answered at any time, FrontendsStart when the span began and
 	// FrontendsEnd when it ended: one that refuses connections is gone, one that
 	// only takes long for its page is not.

@@ -171,7 +171,9 @@ func (t *track) watch(ctx context.Context, every, first time.Duration) {
 			return
 		}
 		t.keep(s)
-		next = next.Add(every)
+		// Each MiB of a page has a beat of its own, or one page of a hostile
+		// server would take from the load what it needs.
+		next = next.Add(every * time.Duration(1+t.buf.Len()>>20))
 		if late := time.Since(next); late > 0 {
 			next = next.Add((late + every - 1).Truncate(every))
 		}
