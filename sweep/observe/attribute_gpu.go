@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// What GPUs and nodes say of themselves. DCGM's user guide, on profiling
+// What GPUs and nodes say of themselves; the simulator has neither, so that these
+// rules are tested on pages in the exporters' form only. DCGM's user guide, on profiling
 // metrics, calls less than 0.5 of SM activity a likely ineffective use of a GPU. Pressure (Documentation/accounting/psi.rst)
 // is the share of time in which some task waited: for a CPU that is common on a
 // host that does its work, so that most of the time must pass so; for memory it

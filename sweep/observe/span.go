@@ -24,17 +24,20 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 		if v.mixed() {
 			out.Mixed = append(out.Mixed, v.source)
 		}
-	}
-	all = slices.DeleteFunc(all, account.mixed)
-	for _, v := range all {
-		if v.tells(func(s Snapshot) bool { return s.Frontend != nil }) {
-			fronts = append(fronts, v)
+		if v.isFrontend() {
+			out.Frontends++
 			if v.time(v.pages[0]) <= blindS {
 				out.FrontendsStart++
 			}
 			if !v.refused {
 				out.FrontendsEnd++
 			}
+		}
+	}
+	all = slices.DeleteFunc(all, account.mixed)
+	for _, v := range all {
+		if v.isFrontend() {
+			fronts = append(fronts, v)
 		}
 		if v.tells(func(s Snapshot) bool { return s.Node != nil }) {
 			if strings.HasPrefix(v.source, "/") { // a folder
@@ -47,12 +50,15 @@ func Summarize(snapshots []Snapshot, from, to time.Time) Span {
 			out.LongestGapS = max(out.LongestGapS, v.gap())
 		}
 	}
-	out.Frontends = len(fronts)
 	out.Frontend = sumFrontends(fronts)
 	out.Workers = workers(all)
 	out.GPUs = gpus(all)
 	out.Node, out.Here = worstNode(nodes), worstNode(here)
 	return out
+}
+
+func (v account) isFrontend() bool {
+	return v.tells(func(s Snapshot) bool { return s.Frontend != nil })
 }
 
 func (v account) tells(what func(Snapshot) bool) bool { return slices.ContainsFunc(v.pages, what) }
