@@ -28,6 +28,7 @@ type place struct {
 // stands for this process, which makes it for any other target. One Job serves
 // a whole campaign: its pods stay warm from level to level.
 type loaders struct {
+	rest  context.CancelFunc // ends the calls that keep the pods
 	job   *kube.LoadJob
 	fleet *fleet.Fleet
 	hosts []string // that may be reached through the pods
@@ -76,7 +77,29 @@ func (l *loaders) close(ctx context.Context) error {
 	if l == nil {
 		return nil
 	}
+	l.rest()
 	return l.job.Close(ctx)
+}
+
+// A pod that nobody calls ends itself (see worker --alone); between windows a
+// campaign may wait for hours.
+const (
+	aloneFor  = 10 * time.Minute
+	keepEvery = 2 * time.Minute
+)
+
+// keep calls the pods now and then, so that they stay.
+func (l *loaders) keep(ctx context.Context) {
+	tick := time.NewTicker(keepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			_, _ = l.fleet.Clock(ctx) // a pod that is lost is found by the next run
+		}
+	}
 }
 
 // startLoaders brings the pods up that make the load of a target in a cluster.
@@ -88,7 +111,7 @@ func (c *campaign) startLoaders(ctx context.Context, t *target) error {
 	if t.loaders != nil {
 		return nil
 	}
-	s, err := c.flags.load.spec()
+	s, err := c.flags.load.spec(func() string { return at.cluster.OwnImage(ctx) })
 	if err != nil {
 		return err
 	}
@@ -131,6 +154,9 @@ func (c *campaign) startLoaders(ctx context.Context, t *target) error {
 		pods = append(pods, p)
 	}
 	l.fleet = fleet.New(pods, token)
+	var kept context.Context
+	kept, l.rest = context.WithCancel(ctx)
+	go l.keep(kept)
 	return c.sayClocks(ctx, l)
 }
 

@@ -36,7 +36,7 @@ var loadFlagNames = [...]string{
 
 func (l *loadFlags) bind(f *pflag.FlagSet) {
 	f.StringVar(&l.pods, "load-pods", "auto", "k8s: targets: pods that make the load together, a number or auto: as many as there are GPUs, at least one for each 512 streams of the largest level")
-	f.StringVar(&l.image, "load-image", loadImage, "k8s: targets: image whose entry point is this program, in this version")
+	f.StringVar(&l.image, "load-image", loadImage, "k8s: targets: image whose entry point is this program, in this version (in a pod: its own)")
 	f.StringVar(&l.namespace, "load-namespace", "", "k8s: targets: namespace of those pods (default: the target's)")
 	f.StringArrayVar(&l.nodeSelector, "load-node-selector", nil, "k8s: targets: key=value that the nodes of those pods must be labelled with; repeatable")
 	f.StringArrayVar(&l.tolerations, "load-toleration", nil, "k8s: targets: KEY[=VALUE][:EFFECT] of a taint that those pods tolerate; repeatable")
@@ -88,13 +88,17 @@ func (l *loadFlags) count(gpus, streams int) (n int, why string, err error) {
 var secretName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`)
 var secretKeyName = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 
-// spec is what the flags say of the Job of load generators.
-func (l *loadFlags) spec() (kube.LoadSpec, error) {
+// spec is what the flags say of the Job of load generators; own is the image of
+// this process, where it is known.
+func (l *loadFlags) spec(own func() string) (kube.LoadSpec, error) {
 	s := kube.LoadSpec{
 		Namespace: l.namespace, Image: l.image, PullSecrets: l.pullSecrets, CPU: l.cpu, Memory: l.memory,
 		SecretEnv: map[string]kube.SecretKey{},
 	}
-	if l.image == "" {
+	if s.Image == "" {
+		s.Image = own()
+	}
+	if s.Image == "" {
 		return s, badInputf("a k8s: target is measured from pods next to it, and this build names no image for them: give --load-image IMAGE, one whose entry point is this program (deploy/Containerfile makes it)")
 	}
 	var err error

@@ -38,7 +38,7 @@ func TestLoadPods(t *testing.T) {
 
 func TestLoadSpec(t *testing.T) {
 	good := loadFlags{image: "r/perfsweep:1", cpu: "500m", memory: "1Gi", nodeSelector: []string{"pool=cpu"}, tolerations: []string{"dedicated=bench:NoSchedule"}, apiKeySecret: "keys/openai"}
-	s, err := good.spec()
+	s, err := good.spec(func() string { return "" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func TestLoadSpec(t *testing.T) {
 	} {
 		bad := good
 		change(&bad)
-		_, err := bad.spec()
+		_, err := bad.spec(func() string { return "" })
 		var code *codeError
 		if err == nil || !strings.Contains(err.Error(), want) || !errors.As(err, &code) || code.code != exitInput || strings.Contains(err.Error(), "sk-12345") {
 			t.Errorf("%v, want exit 2 and %q", err, want)

@@ -1,9 +1,14 @@
 package kube
 
 import (
+	"context"
 	"net"
 	"net/http"
+	"os"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // newInside is the client for pods of the cluster that this process is in.
@@ -15,4 +20,24 @@ func newInside() *http.Client {
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// OwnImage is the image of the pod that this process runs in, "" where it runs
+// in none, or cannot tell.
+func (c *Client) OwnImage(ctx context.Context) string {
+	name, err := os.Hostname()
+	if err != nil || !c.inCluster {
+		return ""
+	}
+	u, err := c.resource(core("pods"), c.namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return ""
+	}
+	containers, _, _ := unstructured.NestedSlice(u.Object, "spec", "containers")
+	if len(containers) != 1 { // which of them is this one is not known
+		return ""
+	}
+	one, _ := containers[0].(map[string]any)
+	image, _ := one["image"].(string)
+	return image
 }

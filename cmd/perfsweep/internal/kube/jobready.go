@@ -17,7 +17,9 @@ const (
 	// hopelessFor is how long a reason that does not go away by itself is
 	// believed to be a hiccup, as of a registry.
 	hopelessFor = 20 * time.Second
-	pollEvery   = 300 * time.Millisecond
+	// saidAfter keeps quiet about what every start goes through.
+	saidAfter = 2 * time.Second
+	pollEvery = 300 * time.Millisecond
 	// eventsEvery polls the events are asked once.
 	eventsEvery = 4
 	lastLines   = 12
@@ -34,8 +36,8 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 	defer cancel()
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
-	var said string
-	var hopeless time.Time
+	var last, said string
+	var stuckSince, hopeless time.Time
 	for poll := 0; ; poll++ {
 		pods, why, who, err := j.look(within, poll%eventsEvery == eventsEvery-1)
 		switch {
@@ -44,16 +46,20 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case within.Err() != nil:
-			return fmt.Errorf("%d of %d load generators run after %s%s", pods, len(j.pods), wait, because(said))
+			return fmt.Errorf("%d of %d load generators run after %s%s", pods, len(j.pods), wait, because(last))
 		case err != nil:
 			return err
 		case why.crashed:
 			return errors.New(why.reason + j.lastWords(ctx, who))
 		}
-		if why.reason != "" && why.reason != said {
-			if said = why.reason; j.spec.Say != nil {
-				j.spec.Say(fmt.Sprintf("%d of %d load generators run: %s", pods, len(j.pods), said))
-			}
+		if why.reason == "" {
+			stuckSince = time.Time{}
+		} else if last = why.reason; stuckSince.IsZero() {
+			stuckSince = time.Now()
+		}
+		if last != said && !stuckSince.IsZero() && time.Since(stuckSince) >= saidAfter && j.spec.Say != nil {
+			j.spec.Say(fmt.Sprintf("%d of %d load generators run: %s", pods, len(j.pods), last))
+			said = last
 		}
 		if !why.hopeless {
 			hopeless = time.Time{}

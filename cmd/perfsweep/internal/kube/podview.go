@@ -153,7 +153,7 @@ func (p podView) waitsFor() stuck {
 		}
 	}
 	if p.Status.Phase == "Failed" || p.Status.Phase == "Succeeded" {
-		return stuck{reason: fmt.Sprintf("pod %s has ended (%s)", p.Metadata.Name, clip(p.end())), hopeless: true}
+		return stuck{reason: fmt.Sprintf("pod %s has ended (%s)", p.Metadata.Name, clip(p.end())), hopeless: true, crashed: true}
 	}
 	return stuck{}
 }
