@@ -38,5 +38,6 @@ itself once nobody has called it for --alone.`,
 	f := c.Flags()
 	f.StringVar(&o.Listen, "listen", fmt.Sprintf(":%d", fleet.DefaultPort), "address of the control server")
 	f.StringSliceVar(&o.Allow, "allow", nil, "HOST or HOST:PORT that may be reached, separated by commas")
+	f.DurationVar(&o.Alone, "alone", aloneFor, "end after so much time without a call")
 	return c
 }

@@ -24,6 +24,9 @@ type WorkerOptions struct {
 	// Allow lists what this generator may be told to reach, as HOST:PORT, or
 	// as HOST for all of its ports: targets, and where metrics are relayed from.
 	Allow []string
+	// Alone is how long the generator stays when nobody calls it: whoever started
+	// it may be gone. 0: for ever.
+	Alone time.Duration
 	// Out takes the lines with what was recorded, Say remarks for a human.
 	Out io.Writer
 	Say func(format string, args ...any)
@@ -35,7 +38,8 @@ type WorkerOptions struct {
 // minToken is the length below which a token can be guessed.
 const minToken = 16
 
-// Serve is a generator: it takes orders until ctx ends, and ends cleanly then.
+// Serve is a generator: it takes orders until ctx ends, or nobody has given any
+// for o.Alone, and ends cleanly then.
 func Serve(ctx context.Context, o WorkerOptions) error {
 	if len(o.Token) < minToken {
 		return &loadgen.BadInputError{Msg: fmt.Sprintf("a generator needs a token of at least %d characters", minToken)}
@@ -51,9 +55,12 @@ func Serve(ctx context.Context, o WorkerOptions) error {
 	o.Say("a generator takes orders on %s", l.Addr())
 	stopped := make(chan error, 1)
 	go func() { stopped <- s.Serve(l) }()
+	left := w.alone(ctx)
 	select {
 	case err := <-stopped:
 		return fmt.Errorf("taking orders: %w", err)
+	case <-left:
+		o.Say("nobody has called for %s: the generator ends", o.Alone)
 	case <-ctx.Done():
 	}
 	cancel()

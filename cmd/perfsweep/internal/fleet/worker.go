@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -28,6 +29,8 @@ type worker struct {
 	zero    int64           // and what it told then, in Unix nanoseconds
 	process string          // another one after a restart
 
+	heard atomic.Int64 // when it was last called, on its clock
+
 	mu   sync.Mutex
 	task *task
 	out  sync.Mutex // lines are whole
@@ -35,7 +38,26 @@ type worker struct {
 
 func newWorker(ctx context.Context, o WorkerOptions) *worker {
 	now := time.Now()
-	return &worker{WorkerOptions: o, ctx: ctx, base: now, zero: now.UnixNano(), process: rand.Text()}
+	w := &worker{WorkerOptions: o, ctx: ctx, base: now, zero: now.UnixNano(), process: rand.Text()}
+	w.heard.Store(w.zero)
+	return w
+}
+
+// alone is closed once nobody has called for so long.
+func (w *worker) alone(ctx context.Context) <-chan struct{} {
+	left := make(chan struct{})
+	if w.Alone <= 0 {
+		return left
+	}
+	go func() {
+		for rest := w.Alone; rest > 0; rest = w.Alone - time.Since(w.moment(w.heard.Load())) {
+			if sleep(ctx, rest); ctx.Err() != nil {
+				return
+			}
+		}
+		close(left)
+	}()
+	return left
 }
 
 // unix is what this generator's clock tells at a moment.
@@ -69,6 +91,7 @@ func (w *worker) handler() http.Handler {
 			http.Error(rw, "this generator takes orders with its token only ("+TokenHeader+")", http.StatusUnauthorized)
 			return
 		}
+		w.heard.Store(w.unix(time.Now()))
 		mux.ServeHTTP(rw, r)
 	})
 }
