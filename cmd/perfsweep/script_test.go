@@ -24,7 +24,7 @@ func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "edit": edit, "proxy": proxy, "serve": serveSim,
+			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "edit": edit, "proxy": proxy, "serve": serveSim, "cluster": serveCluster,
 		},
 		Setup: func(e *testscript.Env) error {
 			wd, err := os.Getwd()

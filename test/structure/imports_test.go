@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"sweep/observe/observetest":     {"loadgen", "sweep", "sweep/observe", "sweep/observe/bothsides"},
 	"calibrate":                     {"sweep", "knee", "recipes", "loadgen"},
 	"cmd/perfsweep/internal/kube":   nil,
-	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/selftest", "cmd/perfsweep/internal/report/markup", "cmd/perfsweep/internal/report/plot"},
+	"cmd/perfsweep/internal/report": {"loadgen", "knee", "recipes", "sweep", "sweep/compare", "sweep/observe", "calibrate", "cmd/perfsweep/internal/kube", "cmd/perfsweep/internal/selftest", "cmd/perfsweep/internal/report/markup", "cmd/perfsweep/internal/report/plot"},
 	"cmd/perfsweep":                 everything,
 	"test/acceptance":               {"knee/kneetest"},
 	"test/browser":                  nil,
