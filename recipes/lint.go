@@ -113,6 +113,13 @@ type linter struct {
 }
 
 func (l *linter) add(p *PosError, severity string) {
+	if p.Remedy == "" { // the message says what is wrong, and every finding says what to do
+		if i := slices.IndexFunc(Rules(), func(r Rule) bool { return r.Name == p.Rule }); i >= 0 {
+			q := *p
+			q.Remedy = Rules()[i].Remedy
+			p = &q
+		}
+	}
 	l.findings = append(l.findings, Finding{p.File, p.Line, p.Col, p.Rule, severity, p.Msg, p.Remedy})
 }
 
@@ -135,6 +142,7 @@ func (l *linter) lint(opt Options) {
 	if line := o.generatedLine(); line > 0 {
 		l.add(o.errAt(line, 1, "generated-file", "the file says that it is generated", "change what generates it, or the edit is lost"), SeverityWarning)
 	}
+	l.shapes()
 	l.misplaced(o.root, "")
 	l.checks()
 	l.names()

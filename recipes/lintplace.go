@@ -39,8 +39,37 @@ func (l *linter) misplacedItem(n *yaml.Node, path string) {
 	default:
 		return
 	}
-	l.add(l.o.errNode(name, "misplaced-gate", fmt.Sprintf("%s stands in %s, where %s does not read it", what, path, CheckName),
+	l.add(l.o.errNode(name, "misplaced-gate", fmt.Sprintf("%s stands in %s, where AICR does not look for it", what, path),
 		"move it to spec.validation.performance"), SeverityError)
+}
+
+// shapes looks at what the chain is found by. AICR refuses another shape there.
+func (l *linter) shapes() {
+	spec := l.o.spec.val
+	for _, want := range []struct {
+		key  string
+		kind yaml.Kind
+		what string
+	}{
+		{"base", yaml.ScalarNode, "the name of an overlay"},
+		{"mixins", yaml.SequenceNode, "a list of names"},
+		{"criteria", yaml.MappingNode, "a mapping"},
+		{"componentRefs", yaml.SequenceNode, "a list"},
+		{"constraints", yaml.SequenceNode, "a list of names and values"},
+	} {
+		e := lookup(spec, want.key)
+		bad := e.val
+		if e.present() && e.val.Kind == want.kind && want.key == "mixins" {
+			i := slices.IndexFunc(e.val.Content, func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode })
+			if i < 0 {
+				continue
+			}
+			bad = e.val.Content[i]
+		} else if !e.present() || e.val.Kind == want.kind || isNull(e.val) {
+			continue
+		}
+		l.add(l.o.errNode(bad, "bad-structure", fmt.Sprintf("spec.%s is not %s", want.key, want.what), "write "+want.what), SeverityError)
+	}
 }
 
 // checks looks at the names in the list of checks.

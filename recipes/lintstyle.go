@@ -87,7 +87,7 @@ func (s *styler) brackets(n *yaml.Node) {
 	o := s.l.o
 	open := o.place(n)
 	end, ok := o.text.closing(open)
-	if !ok || open.off >= len(o.text.lines[open.line].body) {
+	if !ok || !strings.ContainsAny(o.text.lines[open.line].body[open.off:][:1], "[{") { // a tag
 		return
 	}
 	rule, most := "brackets", 0

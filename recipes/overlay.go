@@ -97,7 +97,7 @@ func (o *Overlay) locatePhase() error {
 	}
 	for _, n := range o.constraints.val.Content {
 		it := item{n, lookup(n, "name").val, lookup(n, "value").val}
-		if it.name == nil || it.name.Kind != yaml.ScalarNode {
+		if it.name == nil || it.name.Kind != yaml.ScalarNode || isNull(it.name) {
 			return o.errNode(n, "bad-structure", "a constraint without a name", "write name: and value:")
 		}
 		if it.value != nil && it.value.Kind != yaml.ScalarNode {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -188,7 +189,30 @@ func (o *Overlay) syntaxError(err error) error {
 		line, _ = strconv.Atoi(m[1])
 	}
 	line = max(1, min(line, len(o.text.lines)))
+	if broken := o.brokenLine(err); broken > line {
+		return o.errAt(broken, 1, "yaml-syntax", fmt.Sprintf("this line breaks what begins on line %d (%v)", line, err), "")
+	}
 	return o.errAt(line, 1, "yaml-syntax", err.Error(), "")
+}
+
+// brokenLine is the first line with which the file stops being YAML, 0 where it
+// cannot be told. The parser names the beginning of what it was reading, which
+// may be the first line of the file.
+func (o *Overlay) brokenLine(err error) int {
+	const most = 64 << 10 // bytes; each step parses again
+	if n := len(o.text.lines); n == 0 || len(o.text.yaml()) > most {
+		return 0
+	}
+	where := regexp.MustCompile(`line \d+`)
+	fails := func(n int) bool { // for the same reason: what is only open yet fails for another
+		_, _, e := decode(text{lines: o.text.lines[:n]}.bytes())
+		return e != nil && where.ReplaceAllString(e.Error(), "") == where.ReplaceAllString(err.Error(), "")
+	}
+	n := 1 + sort.Search(len(o.text.lines), func(i int) bool { return fails(i + 1) })
+	if n > len(o.text.lines) || !fails(n) || n > 1 && fails(n-1) {
+		return 0
+	}
+	return n
 }
 
 func (o *Overlay) errAt(line, col int, rule, msg, remedy string) *PosError {

@@ -21,7 +21,7 @@ func TestParseRefuses(t *testing.T) {
 		"tab after characters":  {sampleHead + "größe: \tx\n", `4:8: a tab; use spaces; inside a quoted string write \t`},
 		"anchor":                {sampleHead + "a: &x 1\n", "4:4: the anchor &x; write the value out where it is used, so that an edit cannot reach another place"},
 		"alias":                 {"kind: RecipeMetadata\nmetadata: {name: x}\na: &x 1\nb: *x\n", "3:4: the anchor &x; write the value out where it is used, so that an edit cannot reach another place"},
-		"alias to nothing":      {sampleHead + "a: *x\n", "1:1: yaml: unknown anchor 'x' referenced"},
+		"alias to nothing":      {sampleHead + "a: *x\n", "4:1: this line breaks what begins on line 1 (yaml: unknown anchor 'x' referenced)"},
 		"merge key":             {sampleHead + "a:\n  <<: {b: 1}\n", "5:3: the merge key <<; write the keys out"},
 		"second document":       {sampleHead + "---\nb: 1\n", "4:1: a second YAML document begins here; keep one overlay a file"},
 		"second, empty":         {sampleHead + "---\n---\n", "4:1: a second YAML document begins here; keep one overlay a file"},

@@ -161,6 +161,15 @@ func TestProves(t *testing.T) {
 	}
 }
 
+// Nothing is written beside a gate that stands where nobody reads it.
+func TestForbidsAMisplacedGate(t *testing.T) {
+	leaf := phaseOf("leaf", "  constraints: [{name: inference-throughput, value: '>= 1'}]\n", "[inference-perf]", NameCeiling, `"<= 1"`)
+	err := resolveIn(t, example{"leaf.yaml": leaf}, "leaf.yaml").Forbids()
+	if err == nil || !strings.HasPrefix(err.Error(), "leaf.yaml:5:24: inference-throughput stands in spec.constraints, where AICR does not look for it") {
+		t.Error(err)
+	}
+}
+
 func TestForbidsOutsideOfATree(t *testing.T) {
 	alone := example{"leaf.yaml": phaseOf("leaf", "  base: far\n  mixins: [m]\n", ""), "broken.yaml": "a: ["}
 	r := resolveIn(t, alone, "leaf.yaml")

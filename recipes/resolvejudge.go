@@ -30,6 +30,11 @@ func (r *Resolved) judge(leaf *Overlay) {
 			r.find(SeverityError, v.From.err(p.rule, v.Name+": "+p.msg, p.remedy))
 		}
 	}
+	own := linter{o: leaf}
+	own.misplaced(leaf.root, "")
+	for _, f := range own.findings {
+		r.find(f.Severity, &PosError{File: f.File, Line: f.Line, Col: f.Col, Rule: f.Rule, Msg: f.Message, Remedy: f.Remedy})
+	}
 	check := slices.IndexFunc(r.Checks, func(v ResolvedValue) bool { return v.Name == CheckName })
 	r.Enabled = check >= 0 && !r.Gate.Empty()
 	r.bothFloors(r)
