@@ -32,7 +32,7 @@ func TestHelp(t *testing.T) {
 		got++
 		check(c)
 	}
-	if got != 11 {
-		t.Errorf("%d commands; README.md and this test know 11", got)
+	if got != 12 {
+		t.Errorf("%d commands; README.md and this test know 12", got)
 	}
 }

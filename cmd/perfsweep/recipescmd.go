@@ -1,0 +1,123 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/recipes"
+)
+
+func (a *app) recipesCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "recipes",
+		Short:   "Look after many overlays at once",
+		Long:    `recipes looks after a folder of overlays: which gates can still be relied on.`,
+		Example: "  perfsweep recipes status --image sha256:0123… recipes/overlays",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.recipesStatusCmd())
+	return c
+}
+
+// maxOverlays bounds a folder: AICR has some hundred files.
+const maxOverlays = 10_000
+
+func (a *app) recipesStatusCmd() *cobra.Command {
+	var image string
+	var maxAge int
+	c := &cobra.Command{
+		Use:   "status [--image DIGEST] [DIR]",
+		Short: "List overlays as current, stale, provisional, disabled or without evidence",
+		Long: `status reads every overlay in DIR (recipes/overlays) with its chain and its sidecar
+and says how far its performance gate can be relied on:
+
+  current      the sidecar's measurement supports it
+  stale        another model, load, router or image was measured, or long ago
+               (--max-age), or the gate was edited, or a write was interrupted
+  provisional  its text says that the values were not calibrated
+  no_evidence  no sidecar says what was measured
+  disabled     AICR does not run the check
+  invalid      lint finds an error; it is told
+
+With --image every gate that was measured with another runtime image, or with one
+that was not stated, is stale: that is the list of what an image bump has to
+measure again. Give the digest: a tag can move.
+
+It ends with 9 where a gate is stale, with 2 where an overlay is invalid, else
+with 0.`,
+		Example: "  perfsweep recipes status --image sha256:0123456789abcdef… recipes/overlays",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if maxAge < 0 {
+				return badInputf("--max-age %d: must be at least 0 days", maxAge)
+			}
+			dir := filepath.Join("recipes", "overlays")
+			if len(args) > 0 {
+				dir = args[0]
+			}
+			list, err := statusOf(dir, image, time.Duration(maxAge)*24*time.Hour)
+			if err != nil {
+				return err
+			}
+			if err := report.Statuses(a.out, a.output, image, list); err != nil {
+				return err
+			}
+			return statusVerdict(list)
+		},
+	}
+	c.Flags().StringVar(&image, "image", "", "runtime image that the gates are to hold for: its digest, reference or tag")
+	c.Flags().IntVar(&maxAge, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
+	return c
+}
+
+// statusOf judges the overlays of a folder.
+func statusOf(dir, image string, maxAge time.Duration) ([]calibrate.Status, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, badInputf("reading the overlays: %w; name their folder", err)
+	}
+	if len(entries) > maxOverlays {
+		return nil, badInputf("%s holds %d files, too many for a folder of overlays", dir, len(entries))
+	}
+	var out []calibrate.Status
+	var f lintFlags
+	for _, e := range entries {
+		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		s := calibrate.SidecarLint{File: filepath.Join(dir, e.Name())}
+		s.Options = recipes.Options{Today: time.Now(), MaxAge: maxAge}
+		if s.Source, err = readOverlay(s.File); err != nil {
+			return nil, err
+		}
+		found, err := f.lintFile(&s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, calibrate.StatusOf(s, found, image))
+	}
+	if len(out) == 0 {
+		return nil, badInputf("%s holds no .yaml file; name a folder of overlays", dir)
+	}
+	return out, nil
+}
+
+func statusVerdict(list []calibrate.Status) error {
+	worst := error(nil)
+	for _, s := range list {
+		switch s.State {
+		case calibrate.StatusInvalid:
+			return verdict{exitInput}
+		case calibrate.StatusStale:
+			worst = verdict{exitInconclusive}
+		}
+	}
+	return worst
+}
