@@ -65,6 +65,9 @@ const (
 func (e *evidence) findAnchor() AnchorResult {
 	var out AnchorResult
 	for _, a := range e.policy.Anchors {
+		if a.Curve.Rejudged != "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("of %s, %s", printable(a.Name), a.Curve.Rejudged))
+		}
 		if why := e.comparable(a); why != "" {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s is no anchor: %s", printable(a.Name), why))
 			continue

@@ -118,7 +118,7 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 	if m := blindSpots(out.Sensitivity); m != "" && out.Verdict == Pass {
 		out.Reasons = append(out.Reasons, m)
 	}
-	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, noiseNote)...)
+	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, base, noiseNote)...)
 	return out
 }
 
@@ -141,7 +141,7 @@ func missingWorkers(c sweep.Curve) string {
 }
 
 // checkNotes says what a reader of any verdict must know.
-func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, noiseNote string) []string {
+func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, noiseNote string) []string {
 	var out []string
 	if g.Floor > 0 && gpusPerNode <= 0 {
 		out = append(out, "the GPUs of a node are not known: the absolute floor is applied whole")
@@ -151,6 +151,12 @@ func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, noiseNote string
 	}
 	if noiseNote != "" {
 		out = append(out, noiseNote)
+	}
+	if base != nil && base.Rejudged != "" {
+		out = append(out, "of the baseline, "+base.Rejudged)
+	}
+	if c.Rejudged != "" {
+		out = append(out, c.Rejudged)
 	}
 	if n, by := invalidRuns(c); n > 0 {
 		out = append(out, fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(c.Runs), counts(by)))

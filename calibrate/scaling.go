@@ -66,6 +66,9 @@ func (e *evidence) validity() Validity {
 	g := e.curve.Fingerprint.GPUs
 	out := Validity{MinGPUs: g, MaxGPUs: g, Scaling: untested}
 	for _, a := range e.policy.Scaling {
+		if a.Curve.Rejudged != "" {
+			out.Notes = append(out.Notes, fmt.Sprintf("of %s, %s", printable(a.Name), a.Curve.Rejudged))
+		}
 		x, why := e.smaller(a)
 		if why != "" {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s does not show how it scales: %s", printable(a.Name), why))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/knee"
@@ -107,13 +106,13 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	if err != nil {
 		return fmt.Errorf("run %d at %d per GPU: %w", len(c.Curve.Runs)+1, s.ConcurrencyPerGPU, err)
 	}
-	spec, usual := c.Curve.Fingerprint.Workload, usualLength(c.Curve.Runs)
-	r.Warnings = append(r.Warnings, NotJudged(r, spec, usual)...)
+	spec := c.Curve.Fingerprint.Workload
+	r.Warnings = append(r.Warnings, NotJudged(r, spec, usualLength(c.Curve.Runs))...)
 	run := Run{
 		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
 		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target, Workers: counted, Servers: servers,
-		Violations: slices.Concat(checkWorkers(counted), checkServers(servers), Validate(r, spec, usual, c.Curve.Plan.SLOMaxTTFTMS)),
 	}
+	run.Violations = judge(run, c.Curve.Runs, spec, c.Curve.Plan.SLOMaxTTFTMS)
 	if c.Journal != nil {
 		if err := c.Journal.Append(run); err != nil {
 			return err

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -25,12 +26,15 @@ func consistent(r Run, gpus int) error {
 	for _, e := range []*loadgen.Estimate{&res.Window, &res.WholeRun} {
 		for _, v := range []float64{
 			e.Seconds, float64(e.Requests), e.OutputTokens, e.OutputTokPerSec, e.RequestsPerSec,
-			e.TTFTMeanMS, e.TTFTP50MS, e.TTFTP90MS, e.TTFTP99MS, e.ITLP50MS, e.ITLP99MS, e.E2EMeanMS,
+			e.TTFTMeanMS, e.TTFTP50MS, e.TTFTP90MS, e.TTFTP99MS, e.ITLP50MS, e.ITLP99MS, e.E2EMeanMS, e.E2EP50MS, e.GapP50MS,
 		} {
 			if !measurable(v) {
 				return fmt.Errorf("%v is no measurement", v)
 			}
 		}
+	}
+	if err := evidence(r); err != nil {
+		return err
 	}
 	if g := res.Goodput; g != nil {
 		for _, v := range []float64{g.RequestsPerSec, g.OutputTokPerSec, float64(g.Requests), float64(g.WithoutITL)} {
@@ -40,6 +44,35 @@ func consistent(r Run, gpus int) error {
 		}
 		if !(g.Share >= 0 && g.Share <= 1) || g.Good < 0 || g.Good > g.Requests {
 			return fmt.Errorf("%d good requests of %d, a share of %v", g.Good, g.Requests, g.Share)
+		}
+	}
+	return nil
+}
+
+// evidence refuses what the run gates look at and nothing measures. Shares and
+// residuals may be as small as arithmetic makes them, and clocks and counters may
+// step back.
+func evidence(r Run) error {
+	res := &r.Result
+	some := []float64{
+		res.SeriesSeconds, res.LongestSilenceMS, res.OutputTokensPerRequest, res.RequestedOutputTokens,
+		res.Health.CPUShare, math.Abs(res.Health.LagP99MS), res.Health.LittleResidual, float64(res.RepeatedPrompts),
+	}
+	for _, o := range []loadgen.Outcomes{res.Measured, res.All} {
+		for _, n := range o {
+			some = append(some, float64(n))
+		}
+	}
+	if r.Servers != nil {
+		for _, s := range r.Servers.Shares {
+			some = append(some, math.Abs(s.Completed), math.Abs(s.InFlight))
+		}
+	}
+	for _, of := range [][]float64{some, res.Series} {
+		for _, v := range of {
+			if !(v >= 0 && v <= mostNumber) {
+				return fmt.Errorf("%v is no measurement", v)
+			}
 		}
 	}
 	return nil

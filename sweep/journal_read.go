@@ -14,7 +14,19 @@ import (
 )
 
 // ReadJournal reads a journal; a torn last line is tolerated, other damage is
-// an error that names the line.
+// an error that names the line. Every run is judged again by what was recorded
+// of it: a violation that the record claims stands, and one that it does not
+// claim is added. What is missing counts as it does when it is measured:
+//
+//   - V1 fails a run whose workers nobody counted after one of its window whose
+//     workers were; a journal without any count is not observed by V1, and one
+//     that begins without counts is not up to the first.
+//   - V2 and V4 fail a run without requests or without output tokens, and V2 one
+//     of which more requests were measured than sent.
+//   - V3 and V5 fail a steady run without Little's law or a series; V6 any run
+//     without a series.
+//   - V7 is not observed without the workers' shares, V8 not judged without CPU
+//     accounting and without kernel timestamps.
 func ReadJournal(path string) (Curve, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -30,6 +42,8 @@ func ReadJournal(path string) (Curve, error) {
 func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	begun := map[int64]int{} // which run began when
+	var differ []string
+	defer func() { c.Rejudged = tellRejudged(differ) }()
 	for number := 1; ; number++ {
 		line, whole, err := readLine(lines)
 		at := func(err error) error { return fmt.Errorf("%s:%d: %w", path, number, err) }
@@ -49,7 +63,10 @@ func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 		if number == 1 {
 			c, err = parseHeader(line)
 		} else {
-			err = parseRun(line, &c, begun)
+			var differs string
+			if differs, err = parseRun(line, &c, begun); differs != "" {
+				differ = append(differ, differs)
+			}
 		}
 		if err != nil {
 			return Curve{}, 0, at(err)
@@ -129,34 +146,36 @@ func parseHeader(line []byte) (Curve, error) {
 
 // parseRun appends a run. Numbers must follow each other: a journal with a
 // line lost or doubled is damaged, however well the rest reads. begun tells runs
-// by their time, in nanoseconds.
-func parseRun(line []byte, c *Curve, begun map[int64]int) error {
+// by their time, in nanoseconds; differs is what its record does not tell of its
+// gates.
+func parseRun(line []byte, c *Curve, begun map[int64]int) (differs string, err error) {
 	var r runLine
 	if err := json.Unmarshal(line, &r); err != nil {
-		return fmt.Errorf("damaged run: %w", err)
+		return "", fmt.Errorf("damaged run: %w", err)
 	}
 	n := r.Step.ConcurrencyPerGPU
 	switch {
 	case r.Type != lineRun:
-		return fmt.Errorf("a line of type %q where a run was expected", r.Type)
+		return "", fmt.Errorf("a line of type %q where a run was expected", r.Type)
 	case r.Seq != len(c.Runs)+1:
-		return fmt.Errorf("run %d where run %d was expected", r.Seq, len(c.Runs)+1)
+		return "", fmt.Errorf("run %d where run %d was expected", r.Seq, len(c.Runs)+1)
 	case n < minLevel || n > maxLevel:
-		return fmt.Errorf("run %d at %d per GPU, outside %d..%d", r.Seq, n, minLevel, maxLevel)
+		return "", fmt.Errorf("run %d at %d per GPU, outside %d..%d", r.Seq, n, minLevel, maxLevel)
 	case r.Step.Kind != loadgen.Steady && r.Step.Kind != loadgen.Gate:
-		return fmt.Errorf("run %d is of unknown kind %q", r.Seq, r.Step.Kind)
+		return "", fmt.Errorf("run %d is of unknown kind %q", r.Seq, r.Step.Kind)
 	case len(c.Runs) > 0 && !follows(c.Runs[len(c.Runs)-1], r.Run), len(c.Runs) == 0 && r.window() != 1:
-		return fmt.Errorf("run %d is of window %d, deployment %.40q at %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment, r.Target)
+		return "", fmt.Errorf("run %d is of window %d, deployment %.40q at %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment, r.Target)
 	}
 	if err := consistent(r.Run, c.Fingerprint.GPUs); err != nil {
-		return fmt.Errorf("run %d: %w", r.Seq, err)
+		return "", fmt.Errorf("run %d: %w", r.Seq, err)
 	}
 	if at := r.Started.UnixNano(); !r.Started.IsZero() {
 		if first, known := begun[at]; known {
-			return fmt.Errorf("run %d is a copy of run %d: no two begin in the same nanosecond, and one must not count twice", r.Seq, first)
+			return "", fmt.Errorf("run %d is a copy of run %d: no two begin in the same nanosecond, and one must not count twice", r.Seq, first)
 		}
 		begun[at] = r.Seq
 	}
-	c.Runs = append(c.Runs, r.Run)
-	return nil
+	run, differs := rejudge(r.Run, c)
+	c.Runs = append(c.Runs, run)
+	return differs, nil
 }

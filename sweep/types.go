@@ -78,6 +78,7 @@ type Step struct {
 
 // Run is one journal entry: a step, what it measured, and which run gates it
 // failed. A run with violations is INVALID: kept, never used, never "slow".
+// Whoever reads a journal judges its runs again (see ReadJournal).
 type Run struct {
 	Seq  int  `json:"seq"` // from 1, in the order of the journal
 	Step Step `json:"step"`
@@ -118,4 +119,7 @@ type Curve struct {
 	Started     time.Time         `json:"started"`
 	Preflight   loadgen.Preflight `json:"preflight"`
 	Runs        []Run             `json:"runs"`
+	// Rejudged says of a journal that was read which runs fail other gates than
+	// it records, "" if none do.
+	Rejudged string `json:"-"`
 }

@@ -97,6 +97,11 @@ func checkOutcomes(r loadgen.Result) []Violation {
 		}
 	}
 	switch {
+	case r.All.Total() < r.Measured.Total():
+		return []Violation{{
+			Gate: "V2", Observed: fmt.Sprintf("%d requests measured of %d sent", r.Measured.Total(), r.All.Total()), Threshold: limit,
+			Remedy: "what became of all requests, the warm-up's among them, is not told: measure again",
+		}}
 	case r.Measured.Total() == 0:
 		return []Violation{{
 			Gate: "V2", Observed: "no measured request", Threshold: "at least one",

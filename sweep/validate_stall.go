@@ -68,12 +68,12 @@ func checkStall(r loadgen.Result) []Violation {
 func stallWindows(r loadgen.Result, e loadgen.Estimate) (windows []float64, seconds float64) {
 	step, series := r.SeriesSeconds, r.Series
 	if r.Kind == loadgen.Gate {
-		head := int(math.Ceil(e.TTFTP50MS / 1000 / step))
-		tail := int(math.Ceil(e.E2EP50MS / 1000 / step))
-		if head+tail >= len(series) {
+		head := math.Ceil(e.TTFTP50MS / 1000 / step)
+		tail := math.Ceil(e.E2EP50MS / 1000 / step)
+		if !(head >= 0 && tail >= 0 && head+tail < float64(len(series))) {
 			return nil, 0
 		}
-		series = series[head : len(series)-tail]
+		series = series[int(head) : len(series)-int(tail)]
 	}
 	seconds = max(stallWindowS, stallPauses*max(e.TTFTP50MS, e.GapP50MS)/1000)
 	if perSecond := Median(positive(series)) / step; perSecond > 0 {

@@ -110,6 +110,11 @@ func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error)
 	if c.Report, err = compare.Curves(c.A, c.B, o); err != nil {
 		return c, badInput(err)
 	}
+	for i, read := range []sweep.Curve{a, b} {
+		if read.Rejudged != "" {
+			c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("%s: %s", t[i].side, read.Rejudged))
+		}
+	}
 	for i, runs := range [][]sweep.Run{a.Runs, b.Runs} {
 		if n, gates := failures(runs); n > 0 {
 			c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("%s failed run gates in %d of %s (%s): compared are the pairs in which neither did, its better moments",

@@ -112,7 +112,7 @@ func (o *openJournal) join(now sweep.Curve, old *sweep.Curve, elsewhere string) 
 		return now, badInputf("%s is in window %d, and what is missing in the first one cannot be measured any more; use a new --journal", o.path, last)
 	}
 	// The old calibration of prompt lengths keeps the prompts the same.
-	now.Runs, now.Started, now.Preflight, now.ID = old.Runs, old.Started, old.Preflight, old.ID
+	now.Runs, now.Started, now.Preflight, now.ID, now.Rejudged = old.Runs, old.Started, old.Preflight, old.ID, old.Rejudged
 	return now, nil
 }
 

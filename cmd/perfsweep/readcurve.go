@@ -101,7 +101,11 @@ func (c curveFile) read(gpus int) (report.Curve, []string, error) {
 		if err != nil {
 			return report.Curve{}, nil, err
 		}
-		return report.Curve{Runs: j.Points(), All: j.Runs, Fingerprint: &j.Fingerprint, Preflight: &j.Preflight}, nil, nil
+		var notes []string
+		if j.Rejudged != "" {
+			notes = []string{j.Rejudged}
+		}
+		return report.Curve{Runs: j.Points(), All: j.Runs, Fingerprint: &j.Fingerprint, Preflight: &j.Preflight}, notes, nil
 	}
 	f, err := os.Open(c.path)
 	if err != nil {

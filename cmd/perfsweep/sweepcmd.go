@@ -114,8 +114,12 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 	if err != nil {
 		return err
 	}
+	fit := curve.Fit()
+	if curve.Rejudged != "" {
+		fit.Warnings = append(fit.Warnings, curve.Rejudged)
+	}
 	if err := a.printCurve(report.Curve{
-		Runs: curve.Points(), Fit: curve.Fit(), Point: d.Point, Fingerprint: &curve.Fingerprint,
+		Runs: curve.Points(), Fit: fit, Point: d.Point, Fingerprint: &curve.Fingerprint,
 		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 		Findings:  attribute(curve.Runs, curve.Fingerprint.GPUs), Stalls: stalls(curve.Runs),
@@ -125,7 +129,7 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 	if d.Unstable() {
 		return verdict{exitInconclusive}
 	}
-	return kneeVerdict(curve.Fit().Status)
+	return kneeVerdict(fit.Status)
 }
 
 // kneeVerdict is the exit code of a command whose answer is a knee.

@@ -52,7 +52,9 @@ func countWorkers(ctx context.Context, hc *http.Client, baseURL string) census {
 // else those that were there at the preflight. A worker that is already gone
 // then cannot be known to be. nil where the server lists none.
 func (c *campaign) watchWorkers(f *sweep.Fingerprint, old *sweep.Curve) *sweep.WorkerWatch {
-	if c.census.missing != nil {
+	if c.census.missing != nil && c.census.read != nil && counted(old) {
+		c.say("note: the ready workers, whom %s counted, cannot be counted now: runs are INVALID (V1) until they can: %v", c.flags.journal, c.census.missing)
+	} else if c.census.missing != nil {
 		c.say("note: whether every worker is ready is not observed (V1): %v", c.census.missing)
 		return nil
 	}
@@ -73,7 +75,7 @@ func (c *campaign) watchWorkers(f *sweep.Fingerprint, old *sweep.Curve) *sweep.W
 		c.say("note: whether every worker is ready is not observed (V1): the server lists no instance with the endpoint generate")
 		return nil
 	}
-	if c.census.ready != w.Expected {
+	if c.census.missing == nil && c.census.ready != w.Expected {
 		c.say("note: %d of %s ready (%s): runs are INVALID (V1) until they are", c.census.ready, plural(w.Expected, "worker"), w.From)
 	}
 	// A journal whose fingerprint does not tell stays one that does not.
@@ -85,6 +87,11 @@ func (c *campaign) watchWorkers(f *sweep.Fingerprint, old *sweep.Curve) *sweep.W
 		f.Labels[labelWorkers] = strconv.Itoa(w.Expected)
 	}
 	return w
+}
+
+// counted reports whether the last run of a journal has its workers counted.
+func counted(old *sweep.Curve) bool {
+	return old != nil && len(old.Runs) > 0 && old.Runs[len(old.Runs)-1].Workers != nil
 }
 
 // knownWorkers is a fingerprint that a check is held against.
