@@ -2,9 +2,11 @@ package calibrate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -120,6 +122,9 @@ func (e *evidence) comparable(a AnchorJournal) string {
 	if _, _, split := splitGap(x, noise{}); split || tailApart(runs.p99s(), runs.p50s(), split) {
 		return "its own gate runs fall apart (C1, C2)"
 	}
+	if k, ok := runs.kinds(); ok && k.apart() {
+		return "its own runs contradict each other (C4: " + k.text() + ")"
+	}
 	return ""
 }
 
@@ -158,6 +163,25 @@ func anchorAttempts(c sweep.Curve, n int) attempts {
 		return attemptsAt(c, n, sweep.Check)
 	}
 	return a
+}
+
+// elsewherePoint is the point nearest to this campaign's at which an anchor that
+// was offered measured enough gate runs of the same thing, 0 where there is
+// none: healthy sweeps of one deployment often end a ladder step apart.
+func (e *evidence) elsewherePoint() (n int, anchor string) {
+	for _, a := range e.policy.Anchors {
+		if e.op() <= 0 || e.sameThing(a) != "" || len(anchorAttempts(a.Curve, e.op()).valid) >= anchorRuns {
+			continue
+		}
+		for _, r := range a.Curve.Runs {
+			q := r.Step.ConcurrencyPerGPU
+			far := func(n int) float64 { return math.Abs(math.Log(float64(n) / float64(e.op()))) }
+			if r.Step.Kind == loadgen.Gate && q != n && (n == 0 || far(q) < far(n)) && len(anchorAttempts(a.Curve, q).valid) >= anchorRuns {
+				n, anchor = q, printable(a.Name)
+			}
+		}
+	}
+	return n, anchor
 }
 
 // sharesRuns reports whether two journals hold one and the same run.
@@ -200,6 +224,9 @@ func (e *evidence) c7() GateResult {
 		Remedy: "measure the same on another node or cluster and give that journal with --anchor; or compare the numbers with an independent measurement, " +
 			"and approve this journal: calibrate --overlay FILE --approve JOURNAL --by NAME --why TEXT"}
 	a := e.anchor
+	if n, anchor := e.elsewherePoint(); n > 0 && a.Strength != Strong {
+		g.Remedy = fmt.Sprintf("%s has its gate runs at %d per GPU: prove that point with --concurrency-per-gpu %d, into a new --journal; or %s", anchor, n, n, g.Remedy)
+	}
 	switch {
 	case slices.ContainsFunc(a.Vetoes, func(v Veto) bool { return v.Fired }):
 		g.Remedy = "physics or a reference speaks against the whole environment: find the cause before anything is promised from it"

@@ -270,3 +270,44 @@ func FuzzParseApprovals(f *testing.F) {
 		}
 	})
 }
+
+// An anchor that was confirmed a ladder step away is of use once that point is
+// proved: the remedy names it, the one nearest to the campaign's.
+func TestAnchorAtAnotherPoint(t *testing.T) {
+	moved := func(to ...int) func(*AnchorJournal) {
+		return func(a *AnchorJournal) {
+			at := slices.Clone(a.Curve.Runs)
+			a.Curve.Runs = nil
+			for _, n := range to {
+				for _, r := range at {
+					r.Step.ConcurrencyPerGPU = n
+					a.Curve.Runs = append(a.Curve.Runs, r)
+				}
+			}
+		}
+	}
+	const prove = "prove that point with --concurrency-per-gpu "
+	for _, c := range []struct {
+		name string
+		bend func(*AnchorJournal)
+		want string // "" = no such remedy
+	}{
+		{"a step below", moved(96), "other.jsonl has its gate runs at 96 per GPU: " + prove + "96, into a new --journal; or measure the same"},
+		{"two points", moved(32, 192, 64), prove + "192,"},
+		{"at the point as well", moved(96, 128), ""},
+		{"another model", func(a *AnchorJournal) { moved(96)(a); a.Curve.Fingerprint.Model = "other" }, ""},
+		{"two gate runs there", func(a *AnchorJournal) { a.Curve.Runs = a.Curve.Runs[:4]; moved(96)(a) }, ""},
+		{"of a check", func(a *AnchorJournal) {
+			moved(96)(a)
+			for i := range a.Curve.Runs {
+				a.Curve.Runs[i].Step.Purpose = sweep.Check
+			}
+		}, prove + "96,"},
+	} {
+		f := withAnchor(1, c.bend)
+		g := gate(f.propose(), "C7")
+		if c.want == "" && strings.Contains(g.Remedy, prove) || !strings.Contains(g.Remedy, c.want) || c.want != "" && g.State != Unmet {
+			t.Errorf("%s: %s %q", c.name, g.State, g.Remedy)
+		}
+	}
+}

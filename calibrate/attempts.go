@@ -20,6 +20,9 @@ type reading struct {
 	window          int
 	deployment      string
 	began, ended    time.Time
+	// kinds, whole and wholeLeast hold the gate run against its steady run and
+	// against its own window, see pairedKinds.
+	kinds, whole, wholeLeast float64
 }
 
 // attempts sums up the confirmation or check attempts at one concurrency: a
@@ -94,8 +97,8 @@ func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	if first.Step.Kind == loadgen.Gate && f.GPUs > 0 {
 		w := first.Result.WholeRun
 		read = reading{
-			w.OutputTokPerSec / float64(f.GPUs), w.TTFTP50MS, w.TTFTP99MS,
-			max(first.Window, 1), first.Deployment, first.Started, pair[len(pair)-1].Result.Ended,
+			tokPerSecPerGPU: w.OutputTokPerSec / float64(f.GPUs), ttftP50MS: w.TTFTP50MS, ttftP99MS: w.TTFTP99MS,
+			window: max(first.Window, 1), deployment: first.Deployment, began: first.Started, ended: pair[len(pair)-1].Result.Ended,
 		}
 	}
 	complete := first.Step.Kind == loadgen.Gate && len(pair) == 2
@@ -103,8 +106,11 @@ func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	case len(failed) > 0:
 	case !complete:
 		failed[unfinished] = true
-	case !positive(read.tokPerSecPerGPU) || !positive(read.ttftP99MS) || !positive(read.ttftP50MS):
+	case !positive(read.tokPerSecPerGPU) || !positive(read.ttftP99MS) || !positive(read.ttftP50MS),
+		!positive(first.Result.Window.OutputTokPerSec), !positive(pair[1].Result.Window.OutputTokPerSec):
 		failed[missingMetric] = true
+	default:
+		read.pairedKinds(first.Result, pair[1].Result)
 	}
 	if failed[gateStall] || failed[gateWorkers] {
 		a.stalled++

@@ -59,6 +59,11 @@ type CheckResult struct {
 // no gate, a gate of another model or load, missing data, too few valid
 // attempts, stalls, C1, C2. Only then is the median judged, as AICR does.
 func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
+	return check(g, c, gpusPerNode, base, noise{})
+}
+
+// check is Check where the sidecar keeps a run-to-run noise, zero if it does not.
+func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, kept noise) CheckResult {
 	a := attemptsAt(c, g.ConcurrencyPerGPU, sweep.Check)
 	invalid, _ := invalidRuns(c)
 	out := CheckResult{
@@ -67,7 +72,7 @@ func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) Ch
 		Valid: len(a.valid), Attempts: a.total, Stalled: a.stalled, InvalidRuns: invalid,
 	}
 	known := newBaseline(base, g.ConcurrencyPerGPU)
-	n, noiseNote := baseNoise(c, known)
+	n, noiseNote := baseNoise(c, known, kept)
 	e, err := recipes.Evaluate(g, recipes.Measured{
 		TokPerSec: out.TokPerSecPerGPU * float64(c.Fingerprint.GPUs), TTFTP99MS: out.TTFTP99MS,
 		GPUs: c.Fingerprint.GPUs, GPUsPerNode: gpusPerNode,
@@ -237,18 +242,25 @@ func doubtful(a attempts, n int, s noise, stoodStill bool) []string {
 	if tailApart(a.p99s(), a.p50s(), split) {
 		say("unstable: TTFT p99 fell apart (C2: max/min %.2f, TTFT p50 max/min %.2f)", ratio(a.p99s()), ratio(a.p50s()))
 	}
+	if k, ok := a.kinds(); ok && k.apart() {
+		say("%s (C4): %s", k.text(), kindsRemedy)
+	}
 	return out
 }
 
-// baseNoise is the run-to-run noise of the calibration, unknown where there is
-// none or where it measured something else.
-func baseNoise(c sweep.Curve, base *baseline) (n noise, why string) {
+// baseNoise is the run-to-run noise of the calibration: the baseline's, else the
+// one that the sidecar kept, unknown where neither is of what was measured.
+func baseNoise(c sweep.Curve, base *baseline, kept noise) (n noise, why string) {
+	used := "the 15 % rule is"
+	if kept != (noise{}) {
+		used = "the sidecar's is"
+	}
 	if base == nil {
-		return noise{}, ""
+		return kept, ""
 	}
 	a, b := c.Fingerprint, base.curve.Fingerprint
 	if modelOf(c) != modelOf(base.curve) || a.Effort != b.Effort || a.Simulated != b.Simulated {
-		return noise{}, "the baseline's model, effort or kind of target differs: its noise is not used, the 15 % rule is"
+		return kept, "the baseline's model, effort or kind of target differs: its noise is not used, " + used
 	}
 	return noise{base.fit.Noise, base.fit.NoiseDF}, ""
 }

@@ -199,6 +199,23 @@ func withoutPlaces(labels map[string]string) map[string]string {
 	return out
 }
 
+// Sidecar is the provenance of an overlay as a check finds it; nil is none.
+type Sidecar struct {
+	Name       string // its file, for messages
+	Provenance *Provenance
+	Overlay    OverlayState
+}
+
+// Check is Check of an overlay with this sidecar. Where the sidecar matches, the
+// noise that it keeps scales C1, unless a baseline does.
+func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
+	var kept noise
+	if p := s.Provenance; p != nil && JudgeProvenance(s.Name, p, s.Overlay, c).State == ProvenanceMatches {
+		kept = noise{p.Knee.NoiseSD, p.Knee.NoiseDF}
+	}
+	return check(g, c, gpusPerNode, base, kept).WithSidecar(s.Name, s.Provenance, s.Overlay, c)
+}
+
 // WithSidecar adds what an overlay's sidecar says of a check of it; nil is none,
 // and name is its file. Its gate runs stand for those of a baseline journal where
 // there is none that serves: the drift then is told against them. What was

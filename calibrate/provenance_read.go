@@ -166,6 +166,8 @@ func (p Provenance) valid() error {
 		return badKey("run_kind", "%.80q and estimator %.80q are not those of a gate", p.RunKind, p.Estimator)
 	case !(p.Tolerance > 0 && p.Tolerance < 1):
 		return badKey("evaluator_tolerance_ratio", "%v is not between 0 and 1", p.Tolerance)
+	case !(p.Knee.NoiseSD >= 0 && p.Knee.NoiseSD <= 10) || p.Knee.NoiseDF < 0:
+		return badKey("knee.noise_log_sd", "%v on %d degrees of freedom is none", p.Knee.NoiseSD, p.Knee.NoiseDF)
 	case p.Gate.Empty() || p.Gate.ConcurrencyPerGPU < 1:
 		return &keyError{"written_gate", "demands nothing, or pins no concurrency"}
 	case p.Fingerprint.GPUs < 1:

@@ -228,3 +228,37 @@ func TestCheckWithProvenance(t *testing.T) {
 		}
 	}
 }
+
+// The noise that a matching sidecar keeps scales C1 as a baseline's does; that of
+// something else does not.
+func TestSidecarNoise(t *testing.T) {
+	f := newFixture()
+	f.fit.Noise = 0.05
+	p, _ := proved(f)
+	if p.Knee.NoiseSD != 0.05 || p.Knee.NoiseDF != 12 {
+		t.Fatalf("%+v", p.Knee)
+	}
+	wide := []float64{21197, 21197, 21197 * 0.83} // T(3, .05, 12) = .2867, 15 % = .1625
+	for _, c := range []struct {
+		name string
+		bend func(p *Provenance, o *OverlayState, now *sweep.Curve)
+		c1   bool
+	}{
+		{"matching", func(*Provenance, *OverlayState, *sweep.Curve) {}, false},
+		{"few degrees of freedom", func(p *Provenance, _ *OverlayState, _ *sweep.Curve) { p.Knee.NoiseDF = 3 }, true},
+		{"a quiet sweep", func(p *Provenance, _ *OverlayState, _ *sweep.Curve) { p.Knee.NoiseSD = 0.01 }, true},
+		{"another workload", func(_ *Provenance, _ *OverlayState, now *sweep.Curve) { now.Fingerprint.Workload.Seed = 7 }, true},
+		{"an edited gate", func(_ *Provenance, o *OverlayState, _ *sweep.Curve) { o.Gate.FloorPerGPU-- }, true},
+	} {
+		side, state := p, OverlayState{Bytes: []byte("new"), Gate: p.Gate}
+		now := checkFixture(wide, steadyP99[:3]).curve
+		c.bend(&side, &state, &now)
+		r := Sidecar{"o.provenance.json", &side, state}.Check(p.Gate, now, 8, nil)
+		if got := strings.Contains(strings.Join(r.Reasons, "\n"), "(C1: gap"); got != c.c1 || !c.c1 && r.Verdict != Pass {
+			t.Errorf("%s: %s %q", c.name, r.Verdict, r.Reasons)
+		}
+		if got := Check(p.Gate, now, 8, nil); !strings.Contains(strings.Join(got.Reasons, "\n"), "(C1: gap") {
+			t.Errorf("%s: without a sidecar the 15 %% rule holds: %q", c.name, got.Reasons)
+		}
+	}
+}

@@ -99,6 +99,9 @@ func TestPulse(t *testing.T) {
 		{"the gate fails as well", func(_, now *sweep.Curve) {
 			for i := range now.Runs {
 				now.Runs[i].Result.WholeRun.OutputTokPerSec /= 2
+				if now.Runs[i].Step.Purpose == sweep.Check {
+					now.Runs[i].Result.Window.OutputTokPerSec /= 2
+				}
 			}
 			slower(0.5)(nil, now)
 		}, PulseFailed, Fail, "below"},

@@ -116,12 +116,16 @@ func (e *evidence) smaller(a AnchorJournal) (x []float64, why string) {
 	if len(differs) > 0 {
 		return nil, "it measured something else (" + strings.Join(differs, "; ") + ")"
 	}
-	x = anchorAttempts(a.Curve, e.op()).throughputs()
+	runs := anchorAttempts(a.Curve, e.op())
+	x = runs.throughputs()
 	if len(x) < scalingRuns || len(e.attempts.valid) < scalingRuns {
 		return nil, fmt.Sprintf("%d valid gate runs there and %d here at %d per GPU, %d of each are needed", len(x), len(e.attempts.valid), e.op(), scalingRuns)
 	}
 	if _, _, split := splitGap(x, noise{}); split {
 		return nil, "its own gate runs fall apart (C1)"
+	}
+	if k, ok := runs.kinds(); ok && k.apart() {
+		return nil, "its own runs contradict each other (C4: " + k.text() + ")"
 	}
 	return x, ""
 }

@@ -176,8 +176,8 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 		return r, err
 	}
 	r.Findings, r.Stalls = attributeRuns(r.Curve.Runs, r.Curve.Fingerprint.GPUs), stalls(r.Curve.Runs)
-	state := calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}
-	r.Result = calibrate.Check(gate, r.Curve, f.nodeGPUs, base).WithSidecar(sidecarFile(f.sidecar, f.overlay), sidecar, state, r.Curve)
+	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}}
+	r.Result = side.Check(gate, r.Curve, f.nodeGPUs, base)
 	return r, f.emulateAICR(ov.Overlay, &r)
 }
 
