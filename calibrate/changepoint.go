@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // Change points are looked for in the latest checks only, or an old change that
@@ -40,7 +42,7 @@ func changeOf(series []HistoryPoint, matters float64, of func(HistoryPoint) floa
 	if p > changeLevel {
 		return nil
 	}
-	shift := medianDifference(values[at:], values[:at])
+	shift := sweep.Median(sweep.Differences(values[at:], values[:at]))
 	if math.Abs(shift) < math.Log1p(matters) {
 		return nil
 	}

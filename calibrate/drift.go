@@ -81,22 +81,11 @@ func driftOf(now, then []float64, floor, sb, matters, worse float64) DriftMetric
 	s := max(floor, stat.StdDev(b, nil))
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(driftConfidence)
 	limit := t * math.Sqrt(s*s*(1/float64(len(a))+1/float64(len(b)))+2*sb*sb)
-	shift, mean := medianDifference(a, b), stat.Mean(a, nil)-stat.Mean(b, nil)
+	shift, mean := sweep.Median(sweep.Differences(a, b)), stat.Mean(a, nil)-stat.Mean(b, nil)
 	return DriftMetric{
 		Ratio: math.Exp(shift), Mean: math.Exp(mean), Limit: math.Exp(worse * limit),
 		Alarm: worse*mean > limit && worse*shift >= math.Abs(math.Log1p(worse*matters)),
 	}
-}
-
-// medianDifference is the Hodges–Lehmann estimate of the shift from b to a.
-func medianDifference(a, b []float64) float64 {
-	var d []float64
-	for _, x := range a {
-		for _, y := range b {
-			d = append(d, x-y)
-		}
-	}
-	return sweep.Median(d)
 }
 
 func logsOf(v []float64) []float64 {

@@ -90,6 +90,18 @@ func gpusOf(runs []Run) int {
 	return 1
 }
 
+// Differences are all x − y of an x of a and a y of b; their median is the
+// Hodges–Lehmann estimate of the shift from b to a.
+func Differences(a, b []float64) []float64 {
+	out := make([]float64, 0, len(a)*len(b))
+	for _, x := range a {
+		for _, y := range b {
+			out = append(out, x-y)
+		}
+	}
+	return out
+}
+
 // Median of unsorted values, 0 of none.
 func Median(v []float64) float64 {
 	if len(v) == 0 {

@@ -50,11 +50,7 @@ func Between(strata []Stratum, confidence float64) Shift {
 		}
 		s.fewest = min(s.fewest, len(a), len(b))
 		s.RunsA, s.RunsB = s.RunsA+len(a), s.RunsB+len(b)
-		for _, y := range b {
-			for _, x := range a {
-				diffs = append(diffs, y-x)
-			}
-		}
+		diffs = append(diffs, sweep.Differences(b, a)...)
 		ranks := ranks2(append(slices.Clone(a), b...))
 		for _, r := range ranks[len(a):] {
 			at += r
