@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/sweep"
@@ -121,19 +122,31 @@ type History struct {
 	Reason         string `json:"reason"`
 }
 
-// JudgeHistory looks at the history that ends with the given points' last one.
-func JudgeHistory(points []HistoryPoint) History {
+// JudgeHistory looks at the checks of at's series up to it, in the order of
+// their time: a file that several machines append to, or into which an old
+// journal was judged again, is in another one. A check counts once.
+func JudgeHistory(points []HistoryPoint, at HistoryPoint) History {
 	var h History
 	var series []HistoryPoint
-	if len(points) > 0 {
-		last := points[len(points)-1]
-		for _, p := range points {
-			measured := positive(p.TokPerSecPerGPU) && positive(p.TTFTP99MS)
-			if p.Series == last.Series && p.ConcurrencyPerGPU == last.ConcurrencyPerGPU && p.Verdict != Inconclusive && measured {
-				series = append(series, p)
-			}
+	known := map[int64]bool{} // the times of series
+	twice, later, moved := 0, 0, false
+	for _, p := range points {
+		n := len(series)
+		switch measured := positive(p.TokPerSecPerGPU) && positive(p.TTFTP99MS); {
+		case p.Series != at.Series || p.ConcurrencyPerGPU != at.ConcurrencyPerGPU || p.Verdict == Inconclusive || !measured:
+			continue
+		case p.Time.After(at.Time):
+			later++
+			continue
+		case known[p.Time.UnixNano()]:
+			twice++
+			continue
 		}
+		known[p.Time.UnixNano()] = true
+		moved = moved || n > 0 && p.Time.Before(series[n-1].Time)
+		series = append(series, p)
 	}
+	slices.SortFunc(series, func(a, b HistoryPoint) int { return a.Time.Compare(b.Time) })
 	h.Checks = len(series)
 	if n := len(series); n > 1 {
 		h.DriftConfirmed = series[n-1].DriftAlarm && series[n-2].DriftAlarm
@@ -141,7 +154,28 @@ func JudgeHistory(points []HistoryPoint) History {
 	h.Throughput = changeOf(series, driftThroughput, func(p HistoryPoint) float64 { return p.TokPerSecPerGPU })
 	h.TTFTP99 = changeOf(series, driftTTFT, func(p HistoryPoint) float64 { return p.TTFTP99MS })
 	h.Reason = h.sentence()
+	if moved {
+		h.Reason += "; its lines are not in the order of time, and were put into it"
+	}
+	if twice > 0 {
+		h.Reason += fmt.Sprintf("; %d of its lines are of a check that it has already, and count once", twice)
+	}
+	if later > 0 {
+		h.Reason += fmt.Sprintf("; %d checks are later than this one, and are not looked at", later)
+	}
 	return h
+}
+
+// HistoryDates refuses a history with a check that is dated after now, or
+// before any could be made: its place in the order is not known, and change
+// points would be looked for around it.
+func HistoryDates(points []HistoryPoint, now time.Time) error {
+	for i, p := range points {
+		if odd := oddDate(p.Time, now); odd != "" {
+			return fmt.Errorf("line %d: a check of %s, %s; correct the line or delete it", i+1, p.Time.UTC().Format(time.RFC3339), odd)
+		}
+	}
+	return nil
 }
 
 func (h History) sentence() string {

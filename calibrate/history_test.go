@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,14 @@ func TestPettittDefinition(t *testing.T) {
 	}
 }
 
+// lastJudged looks at a history from its last line.
+func lastJudged(points []HistoryPoint) History {
+	if len(points) == 0 {
+		return JudgeHistory(nil, HistoryPoint{})
+	}
+	return JudgeHistory(points, points[len(points)-1])
+}
+
 func b2i(b bool) int {
 	if b {
 		return 1
@@ -85,7 +94,7 @@ func TestChangePointRates(t *testing.T) {
 		steady := series(rng, 100, 100, 1, 0.04)
 		found := false
 		for n := changeFewest; n <= len(steady); n++ {
-			h := JudgeHistory(steady[:n])
+			h := lastJudged(steady[:n])
 			changed := h.Throughput != nil || h.TTFTP99 != nil
 			found = found || changed
 			if n == changeMost && changed {
@@ -95,7 +104,7 @@ func TestChangePointRates(t *testing.T) {
 		if found {
 			ever++
 		}
-		if h := JudgeHistory(series(rng, 45, 30, 0.93, 0.03)); h.Throughput != nil {
+		if h := lastJudged(series(rng, 45, 30, 0.93, 0.03)); h.Throughput != nil {
 			seen++
 		}
 	}
@@ -113,20 +122,20 @@ func TestChangePointRates(t *testing.T) {
 
 func TestJudgeHistory(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 79))
-	h := JudgeHistory(series(rng, 40, 25, 0.9, 0.02))
+	h := lastJudged(series(rng, 40, 25, 0.9, 0.02))
 	if h.Checks != 40 || h.Throughput == nil || math.Abs(h.Throughput.Ratio-0.9) > 0.02 || h.Throughput.Time.YearDay() != 26 || h.TTFTP99 != nil {
 		t.Errorf("%+v %+v", h, h.Throughput)
 	}
 	if !strings.Contains(h.Reason, "CHANGE of throughput by x0.") || !strings.Contains(h.Reason, "2026-01-26") {
 		t.Errorf("%q", h.Reason)
 	}
-	if h := JudgeHistory(series(rng, 29, 15, 0.5, 0.02)); h.Throughput != nil || !strings.Contains(h.Reason, "29 comparable checks, change points are looked for from 30 on") {
+	if h := lastJudged(series(rng, 29, 15, 0.5, 0.02)); h.Throughput != nil || !strings.Contains(h.Reason, "29 comparable checks, change points are looked for from 30 on") {
 		t.Errorf("%+v", h)
 	}
-	if h := JudgeHistory(series(rng, 40, 20, 0.985, 0.001)); h.Throughput != nil {
+	if h := lastJudged(series(rng, 40, 20, 0.985, 0.001)); h.Throughput != nil {
 		t.Errorf("a change of 1.5 %% matters: %+v", h.Throughput)
 	}
-	if h := JudgeHistory(nil); h.Checks != 0 || h.Reason == "" {
+	if h := lastJudged(nil); h.Checks != 0 || h.Reason == "" {
 		t.Errorf("%+v", h)
 	}
 	// Other series, other loads and checks without an answer are not compared.
@@ -143,13 +152,13 @@ func TestJudgeHistory(t *testing.T) {
 			mixed[i].TTFTP99MS = 0
 		}
 	}
-	if h := JudgeHistory(mixed); h.Checks != 20 {
+	if h := lastJudged(mixed); h.Checks != 20 {
 		t.Errorf("%d checks are compared", h.Checks)
 	}
 	two := series(rng, 2, 2, 1, 0.01)
 	for alarms := range 4 {
 		two[0].DriftAlarm, two[1].DriftAlarm = alarms&1 > 0, alarms&2 > 0
-		if h := JudgeHistory(two); h.DriftConfirmed != (alarms == 3) {
+		if h := lastJudged(two); h.DriftConfirmed != (alarms == 3) {
 			t.Errorf("%d: %+v", alarms, h)
 		}
 	}
@@ -205,7 +214,7 @@ func FuzzReadHistory(f *testing.F) {
 		if back, err := ReadHistory(&again); err != nil || len(back) != len(points) {
 			t.Fatalf("%d points, then %d: %v", len(points), len(back), err)
 		}
-		_ = JudgeHistory(points).Reason
+		_ = lastJudged(points).Reason
 	})
 }
 
@@ -230,5 +239,67 @@ func TestHistoryPointOfACheck(t *testing.T) {
 	now.Runs = nil
 	if q, ok := NewHistoryPoint(now, r); ok {
 		t.Errorf("no runs, and a point: %+v", q)
+	}
+}
+
+// The order of lines does not matter, a check counts once, and what came after
+// the one that is judged is not looked at.
+func TestHistoryOrder(t *testing.T) {
+	points := series(rand.New(rand.NewPCG(6, 79)), 40, 25, 0.9, 0.02)
+	want := lastJudged(points)
+	last := points[39]
+	back := slices.Clone(points)
+	slices.Reverse(back)
+	for name, c := range map[string]struct {
+		points []HistoryPoint
+		says   string
+	}{
+		"backwards": {back, "; its lines are not in the order of time, and were put into it"},
+		"doubled":   {slices.Concat(points, points[:7]), "; 7 of its lines are of a check that it has already, and count once"},
+		"old again": {slices.Concat(points[1:], points[:1]), "; its lines are not in the order of time, and were put into it"},
+	} {
+		got := JudgeHistory(c.points, last)
+		if got.Reason != want.Reason+c.says || got.Checks != 40 || *got.Throughput != *want.Throughput {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if got := JudgeHistory(points, points[20]); got.Checks != 21 || got.Throughput != nil || !strings.HasSuffix(got.Reason, "; 19 checks are later than this one, and are not looked at") {
+		t.Errorf("as of the 21st: %+v", got)
+	}
+}
+
+// No change is looked for across a change of what is measured.
+func TestNoChangeAcrossFingerprints(t *testing.T) {
+	points := series(rand.New(rand.NewPCG(7, 79)), 80, 40, 0.5, 0.02)
+	for i := range points[:40] {
+		points[i].Series = "before"
+	}
+	if h := lastJudged(points); h.Checks != 40 || h.Throughput != nil || h.TTFTP99 != nil {
+		t.Errorf("%+v", h)
+	}
+	for i := range points {
+		points[i].Series = "before"
+	}
+	if h := lastJudged(points); h.Throughput == nil {
+		t.Errorf("one series: %+v", h)
+	}
+}
+
+func TestHistoryDates(t *testing.T) {
+	points := series(rand.New(rand.NewPCG(8, 79)), 4, 4, 1, 0.02)
+	now := points[3].Time
+	for _, c := range []struct {
+		at   time.Time
+		want string
+	}{
+		{now.Add(59 * time.Minute), ""},
+		{now.Add(61 * time.Minute), "line 3: a check of 2026-01-04T01:01:00Z, which is still to come by this machine's clock; correct the line or delete it"},
+		{now.AddDate(200, 0, 0), "line 3: a check of 2226-01-04T00:00:00Z, which is still to come"},
+		{time.Unix(5, 0), "line 3: a check of 1970-01-01T00:00:05Z, by a clock that was never set"},
+	} {
+		points[2].Time = c.at
+		if err := HistoryDates(points, now); c.want == "" && err != nil || c.want != "" && (err == nil || !strings.HasPrefix(err.Error(), c.want)) {
+			t.Errorf("%s: %v", c.at, err)
+		}
 	}
 }

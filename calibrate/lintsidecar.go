@@ -155,6 +155,9 @@ func (s *SidecarLint) stale(format string, args ...any) {
 }
 
 func (s *SidecarLint) age(p Provenance) {
+	if odd := p.OddDates(s.Today); odd != "" {
+		s.stale("in %s %s", s.Name, odd)
+	}
 	measured, err := time.Parse(time.RFC3339, p.Measured)
 	if err != nil {
 		if measured, err = time.Parse(time.RFC3339, p.Written); err != nil {

@@ -108,9 +108,6 @@ func (f *anchorFlags) journals(p *calibrate.Policy) (err error) {
 	return err
 }
 
-// maxClockError is how far the clocks of two machines may lie apart.
-const maxClockError = time.Hour
-
 func readAnchors(flag string, paths []string) ([]calibrate.AnchorJournal, error) {
 	var out []calibrate.AnchorJournal
 	for _, path := range paths {
@@ -125,10 +122,8 @@ func readAnchors(flag string, paths []string) ([]calibrate.AnchorJournal, error)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", flag, err)
 		}
-		for _, r := range c.Runs {
-			if r.Started.After(time.Now().Add(maxClockError)) {
-				return nil, badInputf("%s %s: run %d is of %s, which is still to come: give the journal of a measurement that was made, or set this clock", flag, path, r.Seq, r.Started.Format(time.RFC3339))
-			}
+		if odd := calibrate.OddDates(c, time.Now()); odd != "" {
+			return nil, badInputf("%s %s: %s; give the journal of a measurement that was made, or set this machine's clock", flag, path, odd)
 		}
 		out = append(out, calibrate.AnchorJournal{Source: src, Curve: c})
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -213,6 +214,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		p.Reasons = append(p.Reasons, d.Reason)
 	}
 	p.Reasons = append(p.Reasons, unchecked...)
+	if odd := calibrate.OddDates(curve, time.Now()); odd != "" {
+		p.Reasons = append(p.Reasons, odd)
+	}
 	return a.finishCalibrate(f, ov, policy, report.Calibration{
 		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -178,7 +179,29 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	r.Findings, r.Stalls = attributeRuns(r.Curve.Runs, r.Curve.Fingerprint.GPUs), stalls(r.Curve.Runs)
 	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}}
 	r.Result = side.Check(gate, r.Curve, f.nodeGPUs, base)
+	r.Result.Reasons = append(r.Result.Reasons, oddDates(r.Curve, base, sidecar, side.Name)...)
 	return r, f.emulateAICR(ov.Overlay, &r)
+}
+
+// oddDates says what of the times of a check, its baseline and its sidecar
+// cannot be.
+func oddDates(c sweep.Curve, base *sweep.Curve, sidecar *calibrate.Provenance, name string) []string {
+	now := time.Now()
+	var out []string
+	if odd := calibrate.OddDates(c, now); odd != "" {
+		out = append(out, odd)
+	}
+	if base != nil {
+		if odd := calibrate.OddDates(*base, now); odd != "" {
+			out = append(out, "of the baseline, "+odd)
+		}
+	}
+	if sidecar != nil {
+		if odd := sidecar.OddDates(now); odd != "" {
+			out = append(out, "in "+name+", "+odd)
+		}
+	}
+	return out
 }
 
 func (f *checkFlags) base() (*sweep.Curve, error) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
@@ -61,6 +62,9 @@ func (h *checkHistory) read() ([]calibrate.HistoryPoint, error) {
 	if err != nil {
 		return nil, badInputf("--history %s: %w", h.path, err)
 	}
+	if err := calibrate.HistoryDates(points, time.Now()); err != nil {
+		return nil, badInputf("--history %s: %w", h.path, err)
+	}
 	return points, nil
 }
 
@@ -73,6 +77,9 @@ func (h *checkHistory) keep(r *report.CheckReport) error {
 	point, ok := calibrate.NewHistoryPoint(r.Curve, r.Result)
 	if !ok {
 		return nil
+	}
+	if err := calibrate.HistoryDates([]calibrate.HistoryPoint{point}, time.Now()); err != nil {
+		return badInputf("the check stands, but --history was not written: %s; set this machine's clock", calibrate.OddDates(r.Curve, time.Now()))
 	}
 	var points []calibrate.HistoryPoint
 	var err error
@@ -88,7 +95,7 @@ func (h *checkHistory) keep(r *report.CheckReport) error {
 		}
 		points = append(points, point)
 	}
-	told := calibrate.JudgeHistory(points)
+	told := calibrate.JudgeHistory(points, point)
 	r.Result.History = &told
 	r.Result.Reasons = append(r.Result.Reasons, told.Reason)
 	return nil
