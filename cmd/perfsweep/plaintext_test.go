@@ -43,7 +43,7 @@ func TestHostileJournalOnTerminal(t *testing.T) {
 	journal := `{"type":"campaign","schema_version":1,"fingerprint":{"target":"http://x","gpus":1},` +
 		`"plan":{"effort":"quick","max_concurrency_per_gpu":512,"repeats":2,"e_star":0.2,"slo_max_ttft_ms":2000,"max_runs":40}}` + "\n" +
 		`{"type":"run","seq":1,"step":{"concurrency_per_gpu":8,"kind":"steady"},` +
-		`"violations":[{"gate":"V2","observed":"\u001b]0;owned\u0007","threshold":"\u009b31m"}]}` + "\n"
+		`"violations":[{"gate":"V6","observed":"\u001b]0;owned\u0007","threshold":"\u009b31m"}]}` + "\n"
 	if err := os.WriteFile(path, []byte(journal), 0o600); err != nil {
 		t.Fatal(err)
 	}
