@@ -110,6 +110,8 @@ func unseen(v *seen) (o opinion) {
 	switch s := v.Span; {
 	case len(s.Mixed) > 0:
 		o.say("%s goes back and forth: several servers answer there in turn, so that nothing can be told; give the address of each with --metrics", join(s.Mixed[:min(len(s.Mixed), maxFaults)]))
+	case len(v.workers) == 0 && s.Scrapes == 0 && len(s.Unanswered) > 0:
+		o.say("no page could be read: %s", join(s.Unanswered[:min(len(s.Unanswered), maxFaults)]))
 	case len(v.workers) == 0 && s.Scrapes == 0:
 		o.say("no server was watched: a plain endpoint tells nothing of what it holds back")
 	case len(v.workers) == 0:

@@ -57,11 +57,11 @@ func TestLyingPages(t *testing.T) {
 				fmt.Fprintf(&b, "vllm:num_requests_running{worker_id=\"%d\"} 1\n", i)
 			}
 			return 200, b.String(), nil
-		}, Unknown, "no server was watched"},
+		}, Unknown, "no page could be read: a"},
 		"packed": {func(int) (int, string, error) {
 			return 200, "\x1f\x8b\x08\x00" + strings.Repeat("\x00\xff", 1<<20), nil
-		}, Unknown, "no server was watched"},
-		"a redirect": {func(int) (int, string, error) { return 302, "", nil }, Unknown, "no server was watched"},
+		}, Unknown, "no page could be read: a"},
+		"a redirect": {func(int) (int, string, error) { return 302, "", nil }, Unknown, "no page could be read: a"},
 		"slower than a beat": {func(s int) (int, string, error) {
 			time.Sleep(4900 * time.Millisecond)
 			return 200, honest(s), nil

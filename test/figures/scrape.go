@@ -23,7 +23,8 @@ const maxScrape = .01
 // scrapePart compares sweeps of one level that watch nothing, one page and nine,
 // in turn. What reading pages takes is a small difference between two large
 // numbers where the load is large, so that it is judged by what it adds to a
-// single stream, against what the large load takes; the direct comparison stands
+// single stream, against what the large load takes. That is an upper bound: a
+// client that is idle must wake for each page. The direct comparison stands
 // beside it.
 func scrapePart(ctx context.Context, b *bench) ([]row, error) {
 	pages, stop, err := servePages(9)
