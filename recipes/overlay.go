@@ -17,6 +17,8 @@ type Overlay struct {
 	kind string
 	text text
 	root *yaml.Node
+	// loose is a tree that is not that of the text: see ReadAsAICR.
+	loose bool
 
 	spec, validation, performance, checks, constraints entry
 

@@ -22,6 +22,9 @@ import (
 // A layout that is not understood is refused as *PosError, and the result is
 // parsed again to prove that nothing but the gate has changed.
 func (o *Overlay) SetGate(g Gate, comment []string) ([]byte, error) {
+	if o.loose {
+		return nil, o.errAt(1, 1, "unsupported-layout", "read as AICR reads it, and so not to be edited", "parse it")
+	}
 	if g.RoutingMode == "" {
 		current, _ := o.readGate()
 		if g.RoutingMode = current.RoutingMode; g.RoutingMode == "" {

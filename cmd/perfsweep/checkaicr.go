@@ -78,8 +78,12 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 // emulateRefused adds what AICR would conclude where perfsweep refuses the gate
 // or AICR's environment: AICR takes a NaN, a name twice and a unit that it does not
 // read. It never measures for that, and the refusal stays.
-func (f *checkFlags) emulateRefused(cam *campaign, ov *recipes.Overlay, r *report.CheckReport, refused error) error {
-	if !f.emulate || ov == nil {
+func (f *checkFlags) emulateRefused(cam *campaign, file overlayFile, r *report.CheckReport, refused error) error {
+	if !f.emulate || file.src == nil {
+		return refused
+	}
+	ov, err := recipes.ReadAsAICR(f.overlay, file.src)
+	if err != nil { // AICR cannot read it either
 		return refused
 	}
 	r.Result = calibrate.CheckResult{Verdict: calibrate.Inconclusive, Reasons: []string{"refused here: " + refused.Error()}}

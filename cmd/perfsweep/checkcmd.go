@@ -133,7 +133,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	}
 	ov, err := openOverlay(f.overlay)
 	if err != nil {
-		return r, f.emulateRefused(cam, ov.Overlay, &r, err)
+		return r, f.emulateRefused(cam, ov, &r, err)
 	}
 	gate := ov.gate
 	if !ov.enabled {
@@ -142,7 +142,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 		return r, f.emulateAICR(ov.Overlay, &r)
 	}
 	if r.Inputs, err = f.checkInputs(gate, cam.model); err != nil {
-		return r, f.emulateRefused(cam, ov.Overlay, &r, err)
+		return r, f.emulateRefused(cam, ov, &r, err)
 	}
 	gate.ConcurrencyPerGPU = r.Inputs.ConcurrencyPerGPU
 	if gate.Model == "" {
