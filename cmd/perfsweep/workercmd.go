@@ -32,7 +32,12 @@ itself once nobody has called it for --alone.`,
 				return badInputf("%s is not set: a worker is started by perfsweep, for a target k8s:NAMESPACE/NAME", workerTokenEnv)
 			}
 			o.APIKey, o.Out, o.Say = os.Getenv(workerKeyEnv), a.out, a.say
-			return fleet.Serve(c.Context(), o)
+			if err := fleet.Serve(c.Context(), o); err != nil {
+				return err
+			}
+			// One that was told to end has not done its work: its Job replaces what
+			// fails, and only that.
+			return c.Context().Err()
 		},
 	}
 	f := c.Flags()

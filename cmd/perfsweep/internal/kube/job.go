@@ -32,6 +32,7 @@ type LoadJob struct {
 	name    string
 	uid     types.UID // "" until the API server has told it
 	pods    []*LoadPod
+	ran     bool // all of them, at some time
 	closing sync.Mutex
 	closed  bool
 }

@@ -42,6 +42,7 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 		pods, why, who, err := j.look(within, poll%eventsEvery == eventsEvery-1)
 		switch {
 		case err == nil && pods == len(j.pods):
+			j.ran = true
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -49,7 +50,7 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 			return fmt.Errorf("%d of %d load generators run after %s%s", pods, len(j.pods), wait, because(last))
 		case err != nil:
 			return err
-		case why.crashed:
+		case why.final, why.ended && !j.ran: // later ones are replaced, after a pause
 			return errors.New(why.reason + j.lastWords(ctx, who))
 		}
 		if why.reason == "" {

@@ -137,7 +137,8 @@ func (p podView) incarnation() string {
 type stuck struct {
 	reason   string
 	hopeless bool // it does not go away by itself
-	crashed  bool // a process was started and has ended
+	ended    bool // a process was started and has ended: it may be replaced
+	final    bool // nothing will take its place
 }
 
 // waitsFor says why a pod does not run yet; "" when nothing is known yet, or it runs.
@@ -153,14 +154,14 @@ func (p podView) waitsFor() stuck {
 		}
 	}
 	if p.Status.Phase == "Failed" || p.Status.Phase == "Succeeded" {
-		return stuck{reason: fmt.Sprintf("pod %s has ended (%s)", p.Metadata.Name, clip(p.end())), hopeless: true, crashed: true}
+		return stuck{reason: fmt.Sprintf("pod %s has ended (%s)", p.Metadata.Name, clip(p.end())), ended: true, final: p.Status.Phase == "Succeeded"}
 	}
 	return stuck{}
 }
 
 func (c containerStatus) stuck(pod string) stuck {
 	if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
-		return stuck{fmt.Sprintf("container %s of pod %s ended with exit code %d (%s)", c.Name, pod, t.ExitCode, clip(cmp.Or(t.Reason, "no reason given"))), true, true}
+		return stuck{reason: fmt.Sprintf("container %s of pod %s ended with exit code %d (%s)", c.Name, pod, t.ExitCode, clip(cmp.Or(t.Reason, "no reason given"))), ended: true}
 	}
 	w := c.State.Waiting
 	if w == nil {
@@ -172,7 +173,7 @@ func (c containerStatus) stuck(pod string) stuck {
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 		return stuck{reason: fmt.Sprintf("container %s of pod %s cannot be made (%s): %s", c.Name, pod, w.Reason, clip(w.Message)), hopeless: true}
 	case "CrashLoopBackOff":
-		return stuck{fmt.Sprintf("container %s of pod %s ends again and again", c.Name, pod), true, true}
+		return stuck{reason: fmt.Sprintf("container %s of pod %s ends again and again", c.Name, pod), ended: true}
 	}
 	return stuck{}
 }
