@@ -118,7 +118,7 @@ func (a *app) sweepAB(ctx context.Context, ca *campaign, f abFlags) error {
 	maps.Copy(both, own)
 	t := turns{{campaign: ca, labels: labels}, {campaign: cb, labels: both}}
 	defer t.close(ctx)
-	if err := t.open(); err != nil {
+	if err := t.open(ctx); err != nil {
 		return err
 	}
 	if err := t.preflight(ctx, spec); err != nil {

@@ -36,7 +36,7 @@ func (t *turns) close(ctx context.Context) {
 }
 
 // open reads the journals and resolves the targets.
-func (t *turns) open() (err error) {
+func (t *turns) open(ctx context.Context) (err error) {
 	var made [2][]sweep.Run
 	for i := range t {
 		s := &t[i]
@@ -52,7 +52,7 @@ func (t *turns) open() (err error) {
 	}
 	for i := range t {
 		s := &t[i]
-		if s.target, err = openTarget(s.flags.target, s.flags.gpus); err != nil {
+		if s.target, err = s.resolve(ctx); err != nil {
 			return fmt.Errorf("target %s: %w", s.side, err)
 		}
 	}

@@ -217,6 +217,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if odd := calibrate.OddDates(curve, time.Now()); odd != "" {
 		p.Reasons = append(p.Reasons, odd)
 	}
+	refuseDisaggregated(&p, curve.Fingerprint.Labels)
 	return a.finishCalibrate(f, ov, policy, report.Calibration{
 		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),

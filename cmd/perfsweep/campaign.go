@@ -28,6 +28,7 @@ type campaign struct {
 	baselines []knownWorkers
 	census    census
 	loaders   *loaders // nil: this process makes the load
+	named     bool     // the cluster names the deployment
 	// id is the campaign's, as its journal has it; "" where none is needed.
 	id   string
 	ears ears
@@ -62,14 +63,14 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	defer journal.close()
-	if err := c.chooseWindow(old); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	t, err := openTarget(c.flags.target, c.flags.gpus)
+	t, err := c.resolve(ctx)
 	if err != nil {
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	defer c.release(ctx, t)
+	if err := c.chooseWindow(old); err != nil {
+		return sweep.Curve{}, sweep.Decision{}, err
+	}
 	return c.drive(ctx, t, spec, labels, journal, old)
 }
 
@@ -104,7 +105,7 @@ func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
-	for _, f := range append(slices.Concat(netFlagNames[:], loadFlagNames[:]),
+	for _, f := range append(slices.Concat(netFlagNames[:], loadFlagNames[:], kubeFlagNames[:]),
 		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "deployment", "metrics", "window", "window-gap", "max-wall", "max-runs",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
 	) {
@@ -143,6 +144,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	if err := c.network(&cfg, t); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
+	labels = c.labelled(t, labels)
 	if err := checkCountLabels(labels); err != nil {
 		return sweep.Curve{}, cfg, err
 	}

@@ -28,17 +28,19 @@ type measureFlags struct {
 	metrics    []string
 	net        netFlags
 	load       loadFlags
+	kube       kubeFlags
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
 	m.net.bind(f)
 	m.load.bind(f)
-	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE] or sim:PRESET[?key=value&…]")
-	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets")
+	m.kube.bind(f)
+	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE], sim:PRESET[?key=value&…], or k8s:[NAMESPACE/]NAME of a DynamoGraphDeployment (see discover)")
+	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets; a cluster knows those of a k8s: target")
 	f.StringVar(&m.model, "model", "", "model to ask for (default: the overlay's, else the only one served)")
 	f.StringVar(&m.journal, "journal", "", "file that is read and appended to, one fsynced line a run")
 	f.BoolVar(&m.resume, "resume", false, "continue the campaign in --journal; nothing is measured twice")
-	f.StringVar(&m.deployment, "deployment", "", "name of the deployment that is measured; two windows count as two deployments only if both are named")
+	f.StringVar(&m.deployment, "deployment", "", "name of the deployment that is measured; two windows count as two deployments only if both are named (default for a k8s: target: its UID and generation)")
 	f.StringArrayVar(&m.metrics, "metrics", nil, "metrics page to watch while a level runs, such as http://worker-0:9090/metrics; repeatable; off watches nothing (default: the target's own /metrics)")
 	f.StringVar(&m.effort, "effort", "standard", "quick, standard or full; quick is for demos and first looks")
 	m.workloadFlags.bind(f)

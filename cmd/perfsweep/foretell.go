@@ -37,14 +37,14 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	if err != nil {
 		return err
 	}
-	if err := c.chooseWindow(old); err != nil {
-		return err
-	}
-	t, err := openTarget(c.flags.target, c.flags.gpus)
+	t, err := c.resolve(ctx)
 	if err != nil {
 		return err
 	}
 	defer c.release(ctx, t)
+	if err := c.chooseWindow(old); err != nil {
+		return err
+	}
 	curve, _, err := c.preflight(ctx, t, spec, labels)
 	if err != nil {
 		return err

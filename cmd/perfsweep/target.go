@@ -19,6 +19,8 @@ type target struct {
 	sim       *enginesim.Sim // nil unless simulated
 	// loaders make the load; nil: this process.
 	loaders *loaders
+	// labels are what a cluster knows of a k8s: target.
+	labels map[string]string
 	// place is where a k8s: target is; nil for any other.
 	place *place
 	// dial replaces TCP; nil outside virtual time.
@@ -41,7 +43,7 @@ func openTarget(s string, gpus int) (*target, error) {
 		}
 		return &target{baseURL: base, public: base, gpus: gpus}, nil
 	}
-	return nil, badInputf("--target %q: use http://HOST[:PORT], https://… or sim:PRESET[?key=value&…]", redactURL(s))
+	return nil, badInputf("--target %q: use http://HOST[:PORT], https://…, sim:PRESET[?key=value&…] or k8s:NAMESPACE/NAME", redactURL(s))
 }
 
 func openSim(spec string, gpus int) (*target, error) {

@@ -88,7 +88,7 @@ func (c *campaign) chooseWindow(old *sweep.Curve) error {
 	if c.plan.Window > 1 {
 		begun = old.Runs[len(old.Runs)-1].Deployment
 	}
-	if c.changed("deployment") && c.flags.deployment != begun {
+	if (c.changed("deployment") || c.named) && c.flags.deployment != begun {
 		return badInputf("window %d of %s is measured on %s, not on %q: one window is one deployment; confirm its point on another one with --window %d",
 			w, c.flags.journal, deploymentName(begun), c.flags.deployment, w+1)
 	}

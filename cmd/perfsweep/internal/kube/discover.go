@@ -21,9 +21,10 @@ type Deployment struct {
 	Ready    bool
 	NotReady []string // why not
 
-	Model      string // "" where unknown
-	RouterMode string // "" where unknown
-	Gateway    bool   // an endpoint picker routes, in front of the frontend
+	Model       string // "" where unknown
+	ModelServed bool   // Model is the name that is served, not a path or a checkpoint's
+	RouterMode  string // "" where unknown
+	Gateway     bool   // an endpoint picker routes, in front of the frontend
 
 	Frontend   Service
 	Components []Component

@@ -193,10 +193,14 @@ func (p *part) envValue(name string) string {
 	return ""
 }
 
+// servedNames are the first ways of readModel to name a model: they name it as
+// it is asked for.
+const servedNames = 4
+
 // readModel finds the model's name and the router's mode, each where it is
 // stated without contradiction.
 func (g *graph) readModel() {
-	for _, read := range []func(*part) string{
+	for i, read := range []func(*part) string{
 		func(p *part) string { return digText(g.status[p.Name], "servedModelName") },
 		func(p *part) string { return option(p.words, "--served-model-name") },
 		func(p *part) string { return p.envValue("SERVED_MODEL_NAME") },
@@ -213,6 +217,7 @@ func (g *graph) readModel() {
 		}
 		if len(said) > 0 {
 			g.Model = only(said)
+			g.ModelServed = g.Model != "" && i < servedNames
 			break
 		}
 	}

@@ -78,7 +78,7 @@ func TestDiscoverNewShape(t *testing.T) {
 	const image, digest = "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.2.1", "sha256:aaaa"
 	want := []Deployment{{
 		Namespace: "team", Name: "qwen", UID: "6f1c", APIVersion: "nvidia.com/v1beta1", Generation: 3,
-		Ready: true, Model: "Qwen/Qwen3-8B", RouterMode: "kv",
+		Ready: true, Model: "Qwen/Qwen3-8B", ModelServed: true, RouterMode: "kv",
 		Frontend: Service{Name: "qwen-frontend", Namespace: "team", Port: 8000},
 		Components: []Component{
 			{Name: "Frontend", Type: "frontend", Replicas: 1, Ready: 1, Image: image, ImageID: digest, Nodes: []string{"cpu-0"}},

@@ -46,6 +46,9 @@ func CurveText(w io.Writer, c Curve) error {
 	if c.Fingerprint != nil && c.Fingerprint.Transport == loadgen.GoOpenAI {
 		p.line("CROSS-CHECK: measured through go-openai, which takes a broken stream for an answer; no gate is set or judged from it.")
 	}
+	if c.Fingerprint != nil && c.Fingerprint.Labels["disaggregated"] != "" {
+		p.line("DISAGGREGATED: the knee is that of %s workers, and per GPU means of both; no AICR gate is for it.", c.Fingerprint.Labels["disaggregated"])
+	}
 	p.line("")
 	p.curve(c.Fit, c.Point)
 	p.fit(c.Fit)
