@@ -48,8 +48,27 @@ func MergeParts(cfg Config, parts []Part) (Result, error) {
 	r.environment(parts)
 	if len(parts) > 1 {
 		r.LoadPods, r.StartSpreadMS = m.pods, m.startSpread()
+		r.Warnings = append(r.Warnings, m.apart(r.StartSpreadMS-float64(cfg.Limits.GateRamp)/nsPerMS)...)
 	}
 	return r, nil
+}
+
+// Above these, parts do not make one run well: AICR's protocol has a synchronised
+// start, and the window of all parts is known no better than their clocks.
+const wideStartMS, poorClockMS = 100, 20
+
+// apart warns where parts were not as much together as they should be.
+func (m *merged) apart(spreadMS float64) []string {
+	var out []string
+	if spreadMS > wideStartMS {
+		out = append(out, fmt.Sprintf("the load generators began to measure within %.0f ms of each other: the start was not synchronised well", spreadMS))
+	}
+	for _, p := range m.pods {
+		if p.ClockUncertaintyMS > poorClockMS {
+			out = append(out, fmt.Sprintf("the clock of load generator %s is known to ± %.0f ms only: the start and the window are no better", p.Name, p.ClockUncertaintyMS))
+		}
+	}
+	return out
 }
 
 // merged is a run on one clock, with what is needed to summarize it.

@@ -100,7 +100,7 @@ func TestLostGenerator(t *testing.T) {
 			if len(v) != 1 || v[0].Gate != "V8" || len(r.LostPods) != 1 || r.LostPods[0] != "load-1" || !strings.Contains(v[0].Observed, "load-1") {
 				t.Errorf("%s: lost %q, %+v", c.name, r.LostPods, v)
 			}
-			if took := r.Ended.Sub(r.Started); took > time.Minute || r.NextRequest < 5000+1000 {
+			if took := r.Ended.Sub(r.Started); took > 90*time.Second || r.NextRequest < 5000+1000 {
 				t.Errorf("%s: ended after %v, request numbers go on at %d", c.name, took, r.NextRequest)
 			}
 			if !c.restart {

@@ -120,20 +120,24 @@ func (m *member) meet(ctx context.Context) error {
 	return nil
 }
 
-// tries is how often a call is made before its pod counts as lost, busyTries
-// how often one that is still busy with an earlier run is asked.
-const tries, busyTries = 5, 30
+const (
+	// lostAfter is how long a pod that does not answer may still come back: an
+	// API server that restarts is no lost generator.
+	lostAfter = 30 * time.Second
+	// busyFor is how long one is asked that is still busy with an earlier run.
+	busyFor = 30 * time.Second
+)
 
 // ask is a call about the run in progress: a broken way is tried again, another
 // process than before is a loss.
 func (m *member) ask(ctx context.Context, path string, in any) (reply, error) {
-	for try := 1; ; try++ {
+	for began := time.Now(); ; {
 		out, err := m.fleet.call(ctx, m.pod, path, in)
 		var no *refusedError
 		switch {
 		case err == nil && out.Process != "" && out.Process != m.process, errors.As(err, &no) && no.unknown:
 			return out, m.lose(errors.New("it is another process than before"))
-		case no != nil && no.busy && try < busyTries:
+		case no != nil && no.busy && time.Since(began) < busyFor:
 			sleep(ctx, again)
 			continue
 		case err == nil || refused(err):
@@ -147,9 +151,9 @@ func (m *member) ask(ctx context.Context, path string, in any) (reply, error) {
 			return out, ctx.Err()
 		case alive == nil && who != m.incarnation:
 			return out, m.lose(errors.New("it was restarted or replaced"))
-		case try == tries && alive != nil:
+		case time.Since(began) > lostAfter+callTime && alive != nil:
 			return out, m.lose(alive)
-		case try == tries:
+		case time.Since(began) > lostAfter+callTime:
 			return out, m.lose(err)
 		}
 		sleep(ctx, again)

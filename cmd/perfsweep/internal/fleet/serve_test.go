@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,9 +21,12 @@ import (
 type tcpPod struct {
 	*memPod // its log
 	url     string
+	ended   atomic.Bool
 }
 
-func (p *tcpPod) Alive(ctx context.Context) (string, error) { return "1", nil }
+func (p *tcpPod) Alive(ctx context.Context) (string, error) {
+	return fmt.Sprint(p.ended.Load()), nil
+}
 
 func (p *tcpPod) Call(ctx context.Context, method, path string, header http.Header, body []byte) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, method, p.url+path, bytes.NewReader(body))
@@ -64,7 +68,7 @@ func served(t *testing.T, i int, allow string) (p *tcpPod, stop func() error) {
 	case err := <-ended:
 		t.Fatal(err)
 	}
-	return p, sync.OnceValue(func() error { cancel(); return <-ended })
+	return p, sync.OnceValue(func() error { p.ended.Store(true); cancel(); return <-ended })
 }
 
 // TestServe: generators behind real sockets make a run together, take orders
