@@ -117,6 +117,64 @@ func TestPage(t *testing.T) {
 	}
 }
 
+// TestWithoutScripts: where scripts are off, the pictures are there.
+func TestWithoutScripts(t *testing.T) {
+	c := start(t)
+	c.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
+	c.open(page(t, data+"gb300.jsonl"))
+	var heights []float64
+	c.eval(`[...document.querySelectorAll("figure .static svg")].map(s => s.getBoundingClientRect().height)`, &heights)
+	if len(heights) != 4 {
+		t.Errorf("%d pictures", len(heights))
+	}
+	for i, h := range heights {
+		if h < 200 {
+			t.Errorf("picture %d is %v pixels high", i, h)
+		}
+	}
+	if c.text(`document.querySelector("figure .live").innerHTML`) != "" {
+		t.Error("a script has run")
+	}
+}
+
+// TestKeyboard: each stop of the Tab key is seen and has a name, the first one
+// leads past the list of contents, and every chart and table is among them.
+func TestKeyboard(t *testing.T) {
+	c := start(t)
+	c.screen(1200, 900, "light")
+	c.open(page(t, data+"gb300.jsonl", "--overlay", data+"gb300.yaml"))
+	var first string
+	charts, tables := 0, 0
+	for range 80 {
+		c.call("Input.dispatchKeyEvent", map[string]any{"type": "rawKeyDown", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}, nil)
+		c.call("Input.dispatchKeyEvent", map[string]any{"type": "keyUp", "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9}, nil)
+		var stop struct {
+			Name, Class string
+			Seen        bool
+		}
+		c.eval(`(() => { const e = document.activeElement, r = e.getBoundingClientRect();
+			return {name: e.getAttribute("aria-label") || e.textContent, class: e.className, seen: e === document.body || r.width > 0 && r.right > 0 && r.bottom > 0 && r.top < innerHeight && getComputedStyle(e).outlineStyle !== "none"}; })()`, &stop)
+		if stop.Name == "" || !stop.Seen {
+			t.Errorf("a stop without a name or out of sight: %+v", stop)
+		}
+		if first == "" {
+			first = stop.Name
+		}
+		switch {
+		case strings.HasPrefix(stop.Class, "live"):
+			charts++
+		case strings.HasPrefix(stop.Class, "scroll"):
+			tables++
+		}
+		if tables == 6 {
+			break
+		}
+	}
+	if first != "Skip to the charts and tables" || charts != 4 || tables != 6 {
+		t.Errorf("the first stop is %q; %d charts and %d tables", first, charts, tables)
+	}
+}
+
 // TestHover: what a pointer and the arrow keys read off the charts is what the
 // journal holds.
 func TestHover(t *testing.T) {

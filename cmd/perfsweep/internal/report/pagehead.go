@@ -41,7 +41,7 @@ func (h *htmlPage) top() {
 	}
 	h.Close("p")
 	answer, mood := h.p.verdict()
-	h.Open("h1", markup.A("id", "answer"), markup.A("tabindex", "-1"), markup.A("class", string(mood)))
+	h.Open("h1", markup.A("id", "answer"), markup.A("class", string(mood)))
 	h.Text(capital(answer) + ".")
 	h.Close("h1")
 	for _, s := range h.p.sides() {

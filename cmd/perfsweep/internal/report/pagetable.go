@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/markup"
+	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
@@ -79,13 +80,20 @@ func (h *htmlPage) cell(name markup.Name, text, scope string, words bool) {
 }
 
 // levels is a row a level: what it gave, what became of its requests, what
-// holds it back.
+// holds it back. One of which no run counts has a row too, without numbers.
 func (s Side) levels() grid {
 	g := grid{caption: s.of("Levels: medians of the runs that count"), words: map[int]bool{8: true, 9: true}, marks: map[int]string{},
 		head: []string{"per GPU", "runs", "tok/s per GPU", "tok/s per user", "TTFT p50 ms", "TTFT p99 ms", "ITL p50 ms", "requests", "of them failed", "notes"}}
+	at := map[int]knee.Level{}
+	for _, l := range s.Curve.Fit.Levels {
+		at[l.ConcurrencyPerGPU] = l
+	}
 	outcomes, invalid := map[int]loadgen.Outcomes{}, map[int]int{}
 	for _, r := range s.Curve.All {
 		n := r.Step.ConcurrencyPerGPU
+		if _, known := at[n]; !known {
+			at[n] = knee.Level{ConcurrencyPerGPU: n}
+		}
 		if outcomes[n] == nil {
 			outcomes[n] = loadgen.Outcomes{}
 		}
@@ -96,34 +104,37 @@ func (s Side) levels() grid {
 			invalid[n]++
 		}
 	}
-	held := map[int]string{}
-	for _, f := range s.Curve.Findings {
-		if f.Bottleneck != observe.Headroom {
-			held[f.ConcurrencyPerGPU] = "held back by " + causeName(f.Bottleneck)
-		}
-	}
-	for i, l := range s.Curve.Fit.Levels {
-		n := l.ConcurrencyPerGPU
+	for i, n := range slices.Sorted(maps.Keys(at)) {
+		l := at[n]
 		var notes []string
-		switch at := float64(n); {
-		case n == s.Curve.Point.ConcurrencyPerGPU:
-			notes = append(notes, "operating point")
-			g.marks[i] = "point"
-		case s.Curve.Fit.KneeLow > 0 && at >= s.Curve.Fit.KneeLow && at <= s.Curve.Fit.KneeHigh:
-			notes = append(notes, "in the knee's interval")
-			g.marks[i] = "knee"
-		}
-		notes = append(notes, l.Flags...)
+		notes, g.marks[i] = s.levelNotes(l)
 		if invalid[n] > 0 {
-			notes = append(notes, count(invalid[n], "INVALID run")+" besides")
-		}
-		if held[n] != "" {
-			notes = append(notes, held[n])
+			notes = append(notes, count(invalid[n], "INVALID run")+" not counted")
 		}
 		g.add(strconv.Itoa(n), runs(l), number(l.TokPerSecPerGPU), number(perUser(l)), number(l.TTFTP50MS), number(l.TTFTP99MS), number(l.ITLMS),
 			number(float64(outcomes[n].Total())), failures(outcomes[n]), strings.Join(notes, "; "))
 	}
 	return g
+}
+
+// levelNotes are what a level is on the curve, with how its row is marked.
+func (s Side) levelNotes(l knee.Level) (notes []string, mark string) {
+	fit := s.Curve.Fit
+	switch at := float64(l.ConcurrencyPerGPU); {
+	case l.ConcurrencyPerGPU == s.Curve.Point.ConcurrencyPerGPU:
+		notes, mark = append(notes, "operating point"), "point"
+	case fit.KneeLow > 0 && at >= fit.KneeLow && at <= fit.KneeHigh:
+		notes, mark = append(notes, "in the knee's interval"), "knee"
+	case l.Runs == 0:
+		mark = "invalid"
+	}
+	notes = append(notes, l.Flags...)
+	for _, f := range s.Curve.Findings {
+		if f.ConcurrencyPerGPU == l.ConcurrencyPerGPU && f.Bottleneck != observe.Headroom {
+			notes = append(notes, "held back by "+causeName(f.Bottleneck))
+		}
+	}
+	return notes, mark
 }
 
 // failures counts what did not end well, by its kind.

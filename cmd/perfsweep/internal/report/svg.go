@@ -34,5 +34,8 @@ type NoChartError struct {
 }
 
 func (e *NoChartError) Error() string {
+	if len(e.Have) == 0 {
+		return fmt.Sprintf("there is no chart %q: no run was measured yet", e.ID)
+	}
 	return fmt.Sprintf("there is no chart %q of this journal; it has %s", e.ID, strings.Join(e.Have, ", "))
 }

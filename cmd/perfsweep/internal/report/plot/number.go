@@ -28,7 +28,7 @@ func Group(s string) string {
 
 // tick writes a round value.
 func tick(v float64) string {
-	if v >= 10000 || v <= -10000 {
+	if v >= 1000 || v <= -1000 {
 		return Group(strconv.FormatFloat(v, 'f', 0, 64))
 	}
 	return strconv.FormatFloat(v, 'g', 4, 64)

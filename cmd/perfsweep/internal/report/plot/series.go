@@ -24,9 +24,11 @@ func (d canvas) series(s Series) {
 	d.Open("g", markup.A("class", class))
 	switch s.Style {
 	case Dots, Cross:
+		var named []spot
 		for i := range s.X {
 			if d.drawn(s.X[i], s.Y[i]) {
 				d.point(s, i)
+				named = d.name(s, i, named)
 			}
 		}
 	default:
@@ -52,9 +54,25 @@ func (d canvas) point(s Series, i int) {
 	} else {
 		d.Close("circle")
 	}
-	if i < len(s.Labels) && s.Labels[i] != "" {
-		d.text("note", "start", x+7, y+4, s.Labels[i])
+}
+
+// spot is a place in the picture.
+type spot struct{ x, y float64 }
+
+// name writes what a point is called beside it, unless a name already there
+// would be covered.
+func (d canvas) name(s Series, i int, named []spot) []spot {
+	if i >= len(s.Labels) || s.Labels[i] == "" {
+		return named
 	}
+	at := spot{d.x(s.X[i]) + 7, d.y(s.Y[i]) + 4}
+	for _, o := range named {
+		if math.Abs(at.x-o.x) < letter*float64(len(s.Labels[i])) && math.Abs(at.y-o.y) < lineHeight {
+			return named
+		}
+	}
+	d.text("note", "start", at.x, at.y, s.Labels[i])
+	return append(named, at)
 }
 
 // path joins the points, interrupted by gaps. Where many of them share a column

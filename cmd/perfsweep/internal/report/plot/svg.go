@@ -16,6 +16,7 @@ const (
 	plotRight     = width - right
 	plotBottom    = height - bottom
 	letter        = 6.4 // the width of a letter, about
+	lineHeight    = 11.0
 )
 
 // canvas is a chart being drawn.
