@@ -123,7 +123,11 @@ func (o *Overlay) phaseLines() (from, to int) {
 		}
 		return from, to
 	}
-	for to = from + 1; to < len(o.text.lines); to++ {
+	last := from
+	for i := 1; i < len(o.performance.val.Content); i += 2 { // a bracket may close at any column
+		last = max(last, o.lastLine(o.performance.val.Content[i], o.performance.val.Column-1))
+	}
+	for to = last + 1; to < len(o.text.lines); to++ {
 		if !o.text.blank(to) && !o.text.comment(to) && o.text.indent(to) <= indent {
 			break
 		}

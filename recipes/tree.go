@@ -65,7 +65,9 @@ func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay) erro
 		name := path.Join(dir, e.Name())
 		src, err := readBounded(fsys, name)
 		if err != nil {
-			return err
+			at := &PosError{File: path.Join(t.root, name), Line: 1, Col: 1, Msg: err.Error(), Remedy: "make the file readable, or take it away"}
+			t.unread = append(t.unread, refusal{at, kind, strings.TrimSuffix(e.Name(), ".yaml")})
+			continue
 		}
 		o, err := parseAs(kind, path.Join(t.root, name), src)
 		var pos *PosError
@@ -108,6 +110,9 @@ func (t *tree) stand(leaf *Overlay) {
 // readBounded reads no more than Parse takes; Parse then says that it is too large.
 func readBounded(fsys fs.FS, name string) ([]byte, error) {
 	info, err := fs.Stat(fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // a link to nowhere, such as an editor's lock
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the recipe folder: %w", err)
 	}

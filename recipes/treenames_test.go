@@ -1,6 +1,10 @@
 package recipes
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -80,6 +84,38 @@ func TestResolveStandsForItsFile(t *testing.T) {
 			t.Errorf("%s: %+v", path, f)
 		}
 	}
+}
+
+// A link to nowhere is no file of the tree, and a file that cannot be read may
+// be any.
+func TestResolveUnreadableFiles(t *testing.T) {
+	dir := t.TempDir()
+	leaf := phaseOf("leaf", "  base: par\n", "[inference-perf]", NameCeiling, `"<= 1"`)
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "leaf.yaml"), []byte(leaf), 0o600), os.Symlink("nowhere", filepath.Join(dir, ".#leaf.yaml"))); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Parse("leaf.yaml", []byte(leaf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Resolve(os.DirFS(dir), "", o)
+	if err != nil || r.found(".#leaf.yaml", "unread-overlay") || !r.found("leaf.yaml", "missing-parent") {
+		t.Errorf("%+v, %v", r, err)
+	}
+	r, err = Resolve(lockedFS{os.DirFS(dir)}, "", o)
+	if err != nil || !r.found("leaf.yaml", "unread-overlay") || !r.found("leaf.yaml", "missing-parent") {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// lockedFS has a folder that can be listed and files that cannot be read.
+type lockedFS struct{ fs.FS }
+
+func (l lockedFS) Open(name string) (fs.File, error) {
+	if name == "leaf.yaml" {
+		return nil, fs.ErrPermission
+	}
+	return l.FS.Open(name)
 }
 
 func TestNameIn(t *testing.T) {
