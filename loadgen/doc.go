@@ -13,6 +13,10 @@
 // of an arrival is the kernel's; what this process added to it is reported as
 // Health.Lag. A stream whose request failed pauses before its next one.
 //
+// A run may be made in parts by several generators: RunPart, told of the others
+// by Peers, records one, and MergeParts makes the Result of all, from all samples
+// on one clock. Run is one part, merged.
+//
 // The package will not retry, will not count chunks as tokens, and will not
 // call a stream a success because its status was 200 or because it ended with
 // [DONE].
