@@ -19,11 +19,11 @@ const (
 func gone(v *seen) (o opinion) {
 	for _, w := range v.Span.Workers {
 		if w.Left {
-			o.say("worker %s left during the run", w.ID)
+			o.say("worker %s left during the run", w.called())
 			o.workers = append(o.workers, w.ID)
 		}
 		if w.Restarted {
-			o.say("worker %s restarted during the run", w.ID)
+			o.say("worker %s restarted during the run", w.called())
 			o.workers = append(o.workers, w.ID)
 		}
 	}
@@ -48,6 +48,27 @@ func uneven(v *seen) (o opinion) {
 	return o
 }
 
+// called is a worker's id with the page that is its own: the id is what a router
+// knows, the address what an engineer can reach.
+func (w Worker) called() string {
+	if w.Page == "" {
+		return w.ID
+	}
+	return w.ID + " (" + w.Page + ")"
+}
+
+func (v *seen) called(ids []string) []string {
+	out := slices.Clone(ids)
+	for i, id := range out {
+		for _, w := range v.Span.Workers {
+			if w.ID == id {
+				out[i] = w.called()
+			}
+		}
+	}
+	return out
+}
+
 func missing(v *seen, o *opinion) {
 	// One whose page is not watched would hold some of the streams.
 	if n := v.Workers; n > len(v.workers) && !v.holds() {
@@ -58,7 +79,7 @@ func missing(v *seen, o *opinion) {
 func silent(v *seen, o *opinion) {
 	for _, e := range v.Span.Events {
 		if e.Kind == WorkerSilence {
-			o.say("no token of worker %s for %.1f s from second %.1f on, while others went on", join(e.Workers), e.LengthS, e.StartS)
+			o.say("no token of worker %s for %.1f s from second %.1f on, while others went on", join(v.called(e.Workers)), e.LengthS, e.StartS)
 			o.workers = append(o.workers, e.Workers...)
 		}
 	}
@@ -74,7 +95,7 @@ func crowded(v *seen, o *opinion) {
 		for _, other := range v.workers {
 			if other.ID != w.ID && v.hasRoom(other, w) {
 				o.say("worker %s runs %.1f with %.1f waiting, while worker %s runs %.1f with %.1f waiting and has room",
-					w.ID, w.Stats[Running].Mean, w.Stats[Waiting].Mean, other.ID, other.Stats[Running].Mean, other.Stats[Waiting].Mean)
+					w.called(), w.Stats[Running].Mean, w.Stats[Waiting].Mean, other.called(), other.Stats[Running].Mean, other.Stats[Waiting].Mean)
 				o.workers = append(o.workers, w.ID)
 				break
 			}
@@ -113,7 +134,7 @@ func slow(v *seen, o *opinion) {
 			load, _ := medianOf(others, func(w Worker) (float64, bool) { return w.load(), true })
 			if enough(w, others) && typical > slower*own.Delta && w.load() >= load/slower {
 				o.say("worker %s made %.0f tokens with %.1f requests on it, the others %.0f with %.1f (median)",
-					w.ID, own.Delta, w.load(), typical, load)
+					w.called(), own.Delta, w.load(), typical, load)
 				o.workers = append(o.workers, w.ID)
 			}
 			break
@@ -147,14 +168,14 @@ func overloaded(v *seen, o *opinion) {
 		others := slices.Concat(v.workers[:i:i], v.workers[i+1:])
 		load, _ := medianOf(others, func(w Worker) (float64, bool) { return w.load(), true })
 		if w.load() >= maxLoad*load && w.load() >= load+minLoadGap {
-			o.say("worker %s holds %.1f requests, the others %.1f (median)", w.ID, w.load(), load)
+			o.say("worker %s holds %.1f requests, the others %.1f (median)", w.called(), w.load(), load)
 			o.workers = append(o.workers, w.ID)
 			continue
 		}
 		own, ok := w.Stats[Requests]
 		typical, all := medianOf(others, func(w Worker) (float64, bool) { s, ok := w.Stats[Requests]; return s.Delta, ok })
 		if ok && all && known && !rising && typical >= minCompleted && own.Delta >= maxShare*typical && beyondChance(own.Delta, typical) {
-			o.say("worker %s did %.0f requests, the others %.0f (median)", w.ID, own.Delta, typical)
+			o.say("worker %s did %.0f requests, the others %.0f (median)", w.called(), own.Delta, typical)
 			o.workers = append(o.workers, w.ID)
 		}
 	}

@@ -71,6 +71,9 @@ func (v account) telling(id string) telling {
 
 func summarizeWorker(id string, tellings []telling) Worker {
 	w := Worker{ID: id, Stats: Stats{}, Left: true}
+	if t := tellings[0]; t.own && t.alone() && t.source != id {
+		w.Page = t.source
+	}
 	for _, t := range tellings {
 		for m, s := range t.stats(func(s Snapshot) Reading { return s.Engines[id] }) {
 			if _, known := w.Stats[m]; !known {
@@ -87,6 +90,19 @@ func summarizeWorker(id string, tellings []telling) Worker {
 	}
 	w.SilentS, w.UnreadS = tellings[0].silence(), tellings[0].unread()
 	return w
+}
+
+// alone holds where a page tells of no other worker and is not a frontend's.
+func (t telling) alone() bool {
+	worker, _, _ := strings.Cut(t.id, "/")
+	return !t.isFrontend() && !t.tells(func(s Snapshot) bool {
+		for id := range s.Engines {
+			if id != worker && !strings.HasPrefix(id, worker+"/") {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // left: the last page in the span lacks the worker, or nothing listens at its

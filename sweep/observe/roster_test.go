@@ -104,3 +104,30 @@ func TestTwoSourcesOfOneWorker(t *testing.T) {
 		t.Errorf("got %+v", s.Workers)
 	}
 }
+
+// A worker's id is found on its own page; the address stands beside it in what
+// is said, but for a page that is shared or a frontend's, and one without an id.
+func TestWorkerIsCalledByItsPage(t *testing.T) {
+	running := func(source string, t float64, ids ...string) Snapshot {
+		s := Snapshot{Source: source, At: clock(t), Engines: map[string]Reading{}}
+		for _, id := range ids {
+			s.Engines[id] = Reading{Running: 1}
+		}
+		return s
+	}
+	var all []Snapshot
+	for second := range 10 {
+		at := float64(second)
+		common := running("front", at, "4")
+		common.Frontend = Reading{Active: 1}
+		all = append(all, running("w1:9090", at, "1", "1/1"), running("both", at, "2", "3"), common, running("w5:8000", at, "w5:8000"))
+	}
+	got := map[string]string{}
+	for _, w := range Summarize(all, clock(0), clock(10)).Workers {
+		got[w.ID] = w.called()
+	}
+	want := map[string]string{"1": "1 (w1:9090)", "1/1": "1/1 (w1:9090)", "2": "2", "3": "3", "4": "4", "w5:8000": "w5:8000"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

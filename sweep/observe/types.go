@@ -38,7 +38,10 @@ type Stats map[Metric]Stat
 
 // Worker is one engine over a span.
 type Worker struct {
-	ID    string `json:"id"`
+	ID string `json:"id"`
+	// Page is the address of its own page, where that is not its only name and
+	// tells of this worker only.
+	Page  string `json:"page,omitempty"`
 	Stats Stats  `json:"stats"`
 	// Restarted and Left say that its counters began anew, or that it was no
 	// longer there at the end; Joined that it was not there at the start.
