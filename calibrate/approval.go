@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -130,7 +131,7 @@ func ParseApprovals(name string, b []byte) ([]Approval, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("%s: not a file of approvals: %w", name, err)
+		return nil, fmt.Errorf("%s: not a file of approvals: %w", name, loadgen.PlainJSON(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("%s: there is more after the approvals", name)

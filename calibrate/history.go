@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -102,7 +103,7 @@ func historyPoint(line []byte) (HistoryPoint, error) {
 	var p HistoryPoint
 	dec := json.NewDecoder(bytes.NewReader(line))
 	if err := dec.Decode(&p); err != nil {
-		return p, fmt.Errorf("not a point of a history: %w", err)
+		return p, fmt.Errorf("not a point of a history: %w", loadgen.PlainJSON(err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		return p, errors.New("something follows the point")

@@ -22,7 +22,7 @@ import (
 func ParseProvenance(name string, b []byte) (Provenance, error) {
 	var p Provenance
 	fail := func(err error) (Provenance, error) {
-		return Provenance{}, fmt.Errorf("%s: not a sidecar of provenance: %w; calibrate again, or restore the file", name, err)
+		return Provenance{}, fmt.Errorf("%s: not a sidecar of provenance: %w; calibrate again, or restore the file", name, loadgen.PlainJSON(err))
 	}
 	var head struct {
 		SchemaVersion *int `json:"schema_version"`
@@ -92,7 +92,7 @@ func matchKeys(at string, b []byte, t reflect.Type) error {
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct {
 		var items []json.RawMessage
 		if err := json.Unmarshal(b, &items); err != nil {
-			return badKey(at, "is wrong: %v", err)
+			return badKey(at, "is wrong: %v", loadgen.PlainJSON(err))
 		}
 		for i, item := range items {
 			if err := matchKeys(fmt.Sprintf("%s[%d]", at, i), item, t.Elem()); err != nil {
@@ -106,7 +106,7 @@ func matchKeys(at string, b []byte, t reflect.Type) error {
 	}
 	var got map[string]json.RawMessage
 	if err := json.Unmarshal(b, &got); err != nil {
-		return badKey(at, "is wrong: %v", err) // its offset would be that in a part
+		return badKey(at, "is wrong: %v", loadgen.PlainJSON(err)) // its offset would be that in a part
 	}
 	if at != "" {
 		at += "."

@@ -220,7 +220,8 @@ func judgePulse(c sweep.Curve, base *baseline, runs []sweep.Run) PulseResult {
 		return PulseResult{State: PulseUnknown, Reason: fmt.Sprintf("the throughputs at %d per GPU are not ones that can be compared", b.ConcurrencyPerGPU)}
 	}
 	at := fmt.Sprintf("at %d per GPU, %d run(s) against %d of the baseline", out.ConcurrencyPerGPU, out.Runs, out.BaselineRuns)
-	slow := fmt.Sprintf("throughput is x%.3f of the baseline's, x%.3f is needed", out.Ratio, out.Threshold)
+	is, least := recipes.Apart(out.Ratio, out.Threshold, 3)
+	slow := fmt.Sprintf("throughput is x%s of the baseline's, x%s is needed", is, least)
 	switch {
 	case !(out.Ratio >= out.Threshold):
 		out.State, out.Reason = PulseFailed, fmt.Sprintf("capacity pulse %s: %s; a worker may be lost or slow", at, slow)

@@ -106,7 +106,7 @@ func parsePrompt(line []byte, osl int) (filePrompt, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
-		return filePrompt{}, fmt.Errorf("not %s: %w", lineForms, err)
+		return filePrompt{}, fmt.Errorf("not %s: %w", lineForms, PlainJSON(err))
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return filePrompt{}, errors.New("more than one JSON value")
@@ -176,7 +176,7 @@ func compactMessages(messages []json.RawMessage) ([]byte, error) {
 			Content json.RawMessage `json:"content"`
 		}
 		if err := json.Unmarshal(raw, &m); err != nil {
-			return nil, fmt.Errorf("messages[%d]: %w", i, err)
+			return nil, fmt.Errorf("messages[%d]: %w", i, PlainJSON(err))
 		}
 		if m.Role == "" {
 			return nil, fmt.Errorf("messages[%d] has no role", i)

@@ -105,10 +105,12 @@ func Evaluate(g Gate, m Measured) (Evaluation, error) {
 		return Evaluation{Reasons: []string{}}, noVerdict(CodeInvalidRequest, "a threshold is out of range")
 	}
 	if floor != 0 && m.TokPerSec < e.EffectiveFloorTokPerSec {
-		e.Reasons = append(e.Reasons, fmt.Sprintf("output throughput %.2f tok/s is below %.2f (%s, less 10 %%)", m.TokPerSec, e.EffectiveFloorTokPerSec, how))
+		is, least := Apart(m.TokPerSec, e.EffectiveFloorTokPerSec, 2)
+		e.Reasons = append(e.Reasons, fmt.Sprintf("output throughput %s tok/s is below %s (%s, less 10 %%)", is, least, how))
 	}
 	if g.CeilingTTFTP99MS != 0 && m.TTFTP99MS > e.EffectiveCeilingTTFTP99MS {
-		e.Reasons = append(e.Reasons, fmt.Sprintf("TTFT p99 %.2f ms is above %.2f (ceiling %s, plus 10 %%)", m.TTFTP99MS, e.EffectiveCeilingTTFTP99MS, decimal(g.CeilingTTFTP99MS)))
+		is, most := Apart(m.TTFTP99MS, e.EffectiveCeilingTTFTP99MS, 2)
+		e.Reasons = append(e.Reasons, fmt.Sprintf("TTFT p99 %s ms is above %s (ceiling %s, plus 10 %%)", is, most, decimal(g.CeilingTTFTP99MS)))
 	}
 	e.Pass = len(e.Reasons) == 0
 	return e, nil

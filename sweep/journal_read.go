@@ -130,7 +130,7 @@ func parseHeader(line []byte) (Curve, error) {
 	}
 	var h headerLine
 	if err := json.Unmarshal(line, &h); err != nil {
-		return Curve{}, fmt.Errorf("damaged header: %w", err)
+		return Curve{}, fmt.Errorf("damaged header: %w", loadgen.PlainJSON(err))
 	}
 	if err := h.Plan.Validate(); err != nil {
 		return Curve{}, fmt.Errorf("damaged header: %w", err)
@@ -151,7 +151,7 @@ func parseHeader(line []byte) (Curve, error) {
 func parseRun(line []byte, c *Curve, begun map[int64]int) (differs string, err error) {
 	var r runLine
 	if err := json.Unmarshal(line, &r); err != nil {
-		return "", fmt.Errorf("damaged run: %w", err)
+		return "", fmt.Errorf("damaged run: %w", loadgen.PlainJSON(err))
 	}
 	n := r.Step.ConcurrencyPerGPU
 	switch {
