@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 )
 
-// WriteFile replaces path atomically (temp file, fsync, rename, same mode). A
-// symbolic link stays a link: what it points to is replaced.
+// WriteFile replaces path atomically (temp file, fsync, rename; same owner,
+// group and mode). A symbolic link stays a link: what it points to is replaced.
+// Temp files beside it that a killed writer left are removed.
 func WriteFile(path string, b []byte) error { return WriteFiles(File{path, b}) }
 
 // CheckWritable reports whether WriteFile could replace path now, so that a
@@ -23,43 +25,61 @@ func CheckWritable(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+	return drop(tmp)
 }
 
-// replaceable follows links and finds the mode that the new file gets.
-func replaceable(path string) (target string, mode fs.FileMode, err error) {
+// drop removes a temp file that is not renamed.
+func drop(tmp *os.File) error {
+	err := os.Remove(tmp.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, tmp.Close())
+}
+
+// replaceable follows links and finds the file whose owner, group and mode the
+// new one gets, nil where there is none.
+func replaceable(path string) (target string, old fs.FileInfo, err error) {
 	target, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, lerr := os.Lstat(path); lerr == nil {
-			return "", 0, fmt.Errorf("replacing %s: the link points nowhere: %w", path, err)
+			return "", nil, fmt.Errorf("replacing %s: the link points nowhere: %w", path, err)
 		}
-		return path, 0o644, nil
+		return path, nil, nil
 	}
 	if err != nil {
-		return "", 0, fmt.Errorf("replacing %s: %w", path, err)
+		return "", nil, fmt.Errorf("replacing %s: %w", path, err)
 	}
 	info, err := os.Stat(target)
 	if err != nil {
-		return "", 0, fmt.Errorf("replacing %s: %w", path, err)
+		return "", nil, fmt.Errorf("replacing %s: %w", path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return "", 0, fmt.Errorf("replacing %s: it is not a regular file", path)
+		return "", nil, fmt.Errorf("replacing %s: it is not a regular file", path)
 	}
-	return target, info.Mode().Perm(), nil
+	return target, info, nil
 }
 
 func tempBeside(path, target string) (*os.File, error) {
 	dir := filepath.Dir(target)
+	clearLeftovers(dir, filepath.Base(target), time.Now())
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*.tmp")
 	if err != nil {
 		return nil, fmt.Errorf("replacing %s: no file can be made in %s: %w; make the folder writable, or use one that is", path, dir, err)
 	}
+	claim(tmp)
 	return tmp, nil
 }
 
-func fill(tmp *os.File, b []byte, mode fs.FileMode) error {
+// fill completes a temp file, which stays open: the claim on it lasts as long.
+func fill(tmp *os.File, b []byte, old fs.FileInfo) error {
+	mode := fs.FileMode(0o644)
+	var owned error
+	if old != nil {
+		mode, owned = old.Mode().Perm(), keepOwner(tmp, old)
+	}
 	_, err := tmp.Write(b)
-	return errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
+	return errors.Join(err, owned, tmp.Chmod(mode), tmp.Sync())
 }
 
 // syncDir makes the rename itself durable.

@@ -34,7 +34,7 @@ func WriteFiles(files ...File) error {
 		}
 	}
 	for _, f := range s {
-		if f.tmp != "" {
+		if f.tmp != nil {
 			err = errors.Join(err, syncDir(filepath.Dir(f.target)))
 		}
 	}
@@ -44,7 +44,7 @@ func WriteFiles(files ...File) error {
 // staged is a file that is complete beside the one it replaces.
 type staged struct {
 	path, target string
-	tmp          string // "" where the file holds the content already
+	tmp          *os.File // nil where the file holds the content already
 	existed      bool
 	old          []byte
 }
@@ -62,7 +62,7 @@ func stageFiles(files []File) ([]staged, error) {
 }
 
 func stage(f File) (staged, error) {
-	target, mode, err := replaceable(f.Path)
+	target, old, err := replaceable(f.Path)
 	if err != nil {
 		return staged{}, err
 	}
@@ -77,27 +77,28 @@ func stage(f File) (staged, error) {
 	if err != nil {
 		return staged{}, err
 	}
-	if err := fill(tmp, f.Content, mode); err != nil {
-		return staged{}, errors.Join(fmt.Errorf("replacing %s: %w; the old file is untouched", f.Path, err), os.Remove(tmp.Name()))
+	if err := fill(tmp, f.Content, old); err != nil {
+		return staged{}, errors.Join(fmt.Errorf("replacing %s: %w; the old file is untouched", f.Path, err), drop(tmp))
 	}
-	s.tmp = tmp.Name()
+	s.tmp = tmp
 	return s, nil
 }
 
 func (s *staged) commit() error {
-	if s.tmp == "" {
+	if s.tmp == nil {
 		return nil
 	}
-	if err := os.Rename(s.tmp, s.target); err != nil {
+	if err := os.Rename(s.tmp.Name(), s.target); err != nil {
 		return fmt.Errorf("replacing %s: %w; the old file is untouched", s.path, err)
 	}
+	_ = s.tmp.Close() // it was synced
 	return nil
 }
 
 // takeBack undoes a commit.
 func (s *staged) takeBack() error {
 	switch {
-	case s.tmp == "":
+	case s.tmp == nil:
 		return nil
 	case s.existed:
 		return WriteFile(s.path, s.old)
@@ -109,8 +110,8 @@ func (s *staged) takeBack() error {
 func discard(all []staged) error {
 	var err error
 	for _, s := range all {
-		if s.tmp != "" {
-			err = errors.Join(err, os.Remove(s.tmp))
+		if s.tmp != nil {
+			err = errors.Join(err, drop(s.tmp))
 		}
 	}
 	return err
