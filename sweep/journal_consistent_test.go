@@ -28,6 +28,10 @@ func TestInconsistentRuns(t *testing.T) {
 		{"a negative count", func(r []Run) { r[1].Result.Window.Requests = -3 }, ":3: run 2: -3 is no measurement"},
 		{"more than all are good", func(r []Run) { r[1].Result.Goodput = &loadgen.Goodput{Requests: 5, Good: 6, Share: 1} }, ":3: run 2: 6 good requests of 5"},
 		{"no share", func(r []Run) { r[1].Result.Goodput = &loadgen.Goodput{Requests: 5, Good: 5, Share: -1} }, ":3: run 2: 5 good requests of 5, a share of -1"},
+		{"a negative outcome", func(r []Run) { r[1].Result.Measured = loadgen.Outcomes{loadgen.OK: 5, loadgen.Timeout: -5} }, ":3: run 2: -5 is no measurement"},
+		{"an absurd window", func(r []Run) { r[1].Result.Series = []float64{1, 1e300} }, ":3: run 2: 1e+300 is no measurement"},
+		{"a window of almost nothing", func(r []Run) { r[1].Result.Series, r[1].Result.SeriesSeconds = []float64{1, 1e-300}, 1e-9 }, ""},
+		{"a clock that stepped back", func(r []Run) { r[1].Result.Health.LagP99MS = -3 }, ""},
 		{"a copy", func(r []Run) { r[1].Started = begun.Local() }, ":3: run 2 is a copy of run 1"},
 	} {
 		runs := someRuns(2)
