@@ -54,7 +54,12 @@ func (s *splices) apply() []byte {
 			out.lines = append(out.lines, textLine{body, old.eol(i)})
 		}
 	}
-	if n := len(out.lines); n > 0 && old.lines[len(old.lines)-1].eol == "" {
+	if old.lines[len(old.lines)-1].eol == "" {
+		n := len(out.lines)
+		for n > 1 && out.lines[n-1].body == "" { // it would read as a final newline
+			n--
+		}
+		out.lines = out.lines[:n]
 		out.lines[n-1].eol = ""
 	}
 	return out.bytes()
