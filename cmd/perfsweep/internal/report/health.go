@@ -17,6 +17,9 @@ type generatorDoc struct {
 	Kind              loadgen.RunKind `json:"kind"`
 	Valid             bool            `json:"valid"`
 	Health            loadgen.Health  `json:"health"`
+	// Where several generators made the run together.
+	LoadPods      []loadgen.LoadPod `json:"load_pods,omitempty"`
+	StartSpreadMS float64           `json:"start_spread_ms,omitempty"`
 }
 
 // generatorDocs leaves out runs of other tools, which tell nothing of theirs.
@@ -24,7 +27,10 @@ func generatorDocs(all []sweep.Run) []generatorDoc {
 	var out []generatorDoc
 	for _, r := range all {
 		if told(r) {
-			out = append(out, generatorDoc{r.Seq, r.Step.ConcurrencyPerGPU, r.Result.Concurrency, r.Step.Kind, r.Valid(), r.Result.Health})
+			out = append(out, generatorDoc{
+				r.Seq, r.Step.ConcurrencyPerGPU, r.Result.Concurrency, r.Step.Kind, r.Valid(), r.Result.Health,
+				r.Result.LoadPods, r.Result.StartSpreadMS,
+			})
 		}
 	}
 	return out
@@ -60,7 +66,23 @@ func (p *printer) generator(all []sweep.Run) {
 	for _, n := range order {
 		fmt.Fprintf(tw, "%d\t%s\n", n, generatorRow(levels[n]))
 	}
-	p.err = tw.Flush()
+	if p.err = tw.Flush(); p.err == nil {
+		p.loadPods(all)
+	}
+}
+
+// loadPods prints how well several generators were one.
+func (p *printer) loadPods(all []sweep.Run) {
+	pods, spread, clock := 0, 0.0, 0.0
+	for _, r := range all {
+		pods, spread = max(pods, len(r.Result.LoadPods)), max(spread, r.Result.StartSpreadMS)
+		for _, l := range r.Result.LoadPods {
+			clock = max(clock, l.ClockUncertaintyMS)
+		}
+	}
+	if pods > 0 {
+		p.line("the load came from up to %d generators; they began to measure within %s ms of each other, on clocks known to ± %s ms, both at worst", pods, number(spread), number(clock))
+	}
 }
 
 func generatorRow(runs []sweep.Run) string {

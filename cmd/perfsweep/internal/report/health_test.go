@@ -57,3 +57,15 @@ func TestGenerator(t *testing.T) {
 		t.Errorf("a curve of another tool: %q, %v", b.String(), err)
 	}
 }
+
+// TestGeneratorsTogether: what several generators had in common is told once,
+// at its worst.
+func TestGeneratorsTogether(t *testing.T) {
+	all := []sweep.Run{measuredRun(8, loadgen.Health{CPUShare: .1}), measuredRun(16, loadgen.Health{CPUShare: .1})}
+	all[0].Result.LoadPods = []loadgen.LoadPod{{Name: "load-0", ClockUncertaintyMS: .5}, {Name: "load-1", ClockUncertaintyMS: 2}}
+	all[0].Result.StartSpreadMS, all[1].Result.StartSpreadMS = 3, 7
+	var b bytes.Buffer
+	if err := CurveText(&b, Curve{All: all}); err != nil || !strings.Contains(b.String(), "up to 2 generators; they began to measure within 7.00 ms of each other, on clocks known to ± 2.00 ms") {
+		t.Errorf("%s, %v", b.String(), err)
+	}
+}
