@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -187,21 +188,8 @@ func (p *printer) invalid(all []sweep.Run) {
 
 // number prints a positive number at reading precision, absent as "-".
 func number(v float64) string {
-	switch {
-	case v == 0:
+	if v == 0 {
 		return "-"
-	case v < 10:
-		return fmt.Sprintf("%.2f", v)
-	case v < 100:
-		return fmt.Sprintf("%.1f", v)
 	}
-	return group(fmt.Sprintf("%.0f", v))
-}
-
-// group puts thousands separators into a whole number.
-func group(s string) string {
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return plot.Number(v)
 }

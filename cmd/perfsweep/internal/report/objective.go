@@ -5,6 +5,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -96,7 +97,7 @@ func (p *printer) within(o *Objective) {
 	for _, l := range o.SLO.Levels {
 		row := fmt.Sprintf("%d\t%d\t%s\t%s\t", l.ConcurrencyPerGPU, l.Runs, number(l.TTFTP99MS), number(l.ITLP99MS))
 		if g, ok := served[l.ConcurrencyPerGPU]; ok {
-			row += fmt.Sprintf("%.3g\t%s\t%.1f %%\t", g.RequestsPerSecPerGPU, group(fmt.Sprintf("%.0f", g.TokPerSecPerGPU)), 100*g.Share)
+			row += fmt.Sprintf("%.3g\t%s\t%.1f %%\t", g.RequestsPerSecPerGPU, plot.Group(fmt.Sprintf("%.0f", g.TokPerSecPerGPU)), 100*g.Share)
 		}
 		fmt.Fprintln(tw, row)
 	}

@@ -34,7 +34,6 @@ const (
 	Dashed Style = "dashed"
 	Dots   Style = "dots"
 	Cross  Style = "cross"
-	Area   Style = "area"
 )
 
 // Tone is a colour by what it stands for; the stylesheet knows its value in

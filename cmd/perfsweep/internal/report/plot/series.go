@@ -2,7 +2,6 @@ package plot
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/markup"
@@ -158,6 +157,3 @@ func Ticks(levels []int) Numbers {
 	}
 	return out
 }
-
-// Count writes a whole number with separators.
-func Count(n int64) string { return Group(strconv.FormatInt(n, 10)) }
