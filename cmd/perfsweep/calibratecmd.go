@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -92,6 +93,7 @@ decided; -o json has the same under "explain".
 	m.bind(c.Flags())
 	s.bind(c)
 	w.bind(c.Flags())
+	m.deploy.bindTimes(c.Flags())
 	fl := c.Flags()
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
@@ -167,7 +169,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if policy.Approvals, err = f.anchor.read(f.overlay); err != nil {
 		return err
 	}
-	if policy.Deployment, err = f.spec.read(); err != nil {
+	if policy.Deployment, err = f.deployment(cam, ov); err != nil {
 		return err
 	}
 	policy.AcceptDeploymentDiff = f.spec.accept
@@ -191,7 +193,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if f.foretell {
 		return cam.foretell(ctx, cam.windows.want, f.writes()...)
 	}
-	curve, d, err := cam.measure(ctx)
+	curve, d, err := cam.measureDeployments(ctx)
 	if err != nil {
 		return err
 	}
@@ -241,6 +243,17 @@ func (f *calibrateFlags) writable(journal string) error {
 		return err
 	}
 	return f.sidecarReady(journal, f.anchor.file(f.overlay))
+}
+
+// deployment is what gate C11 looks at: a file's, or what --deploy makes.
+func (f *calibrateFlags) deployment(cam *campaign, ov overlayFile) (*recipes.Deployment, error) {
+	if err := cam.flags.deploy.check(cam.flags, cam.changed); err != nil {
+		return nil, err
+	}
+	if f.spec.file == "" && cam.flags.deploy.on {
+		return cam.flags.deploy.compared(cam.flags, cmp.Or(cam.model, ov.gate.Model))
+	}
+	return f.spec.read()
 }
 
 // finishCalibrate makes the edit, writes it if that is allowed, and shows it.

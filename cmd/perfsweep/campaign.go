@@ -63,20 +63,25 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	defer journal.close()
-	t, err := c.resolve(ctx)
-	if err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	defer c.release(ctx, t)
-	if err := c.chooseWindow(old); err != nil {
-		return sweep.Curve{}, sweep.Decision{}, err
-	}
-	return c.drive(ctx, t, spec, labels, journal, old)
+	return c.onDeployment(ctx, func() (sweep.Curve, sweep.Decision, error) {
+		t, err := c.resolve(ctx)
+		if err != nil {
+			return sweep.Curve{}, sweep.Decision{}, err
+		}
+		defer c.release(ctx, t)
+		if err := c.chooseWindow(old); err != nil {
+			return sweep.Curve{}, sweep.Decision{}, err
+		}
+		return c.drive(ctx, t, spec, labels, journal, old)
+	})
 }
 
 // checkFlags refuses values and combinations before anything is opened.
 func (c *campaign) checkFlags() error {
 	if err := c.flags.check(); err != nil {
+		return err
+	}
+	if err := c.flags.deploy.check(c.flags, c.changed); err != nil {
 		return err
 	}
 	if err := c.windows.check(c.changed, c.flags.journal); err != nil {
@@ -105,7 +110,7 @@ func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
-	for _, f := range append(slices.Concat(netFlagNames[:], loadFlagNames[:], kubeFlagNames[:]),
+	for _, f := range append(slices.Concat(netFlagNames[:], loadFlagNames[:], kubeFlagNames[:], []string{"deploy"}),
 		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "deployment", "metrics", "window", "window-gap", "max-wall", "max-runs",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
 	) {

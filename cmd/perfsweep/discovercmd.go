@@ -13,6 +13,7 @@ type discoverFlags struct {
 	kubeFlags
 	namespace string
 	all       bool
+	leftovers leftoverFlags
 }
 
 func (a *app) discoverCmd() *cobra.Command {
@@ -34,18 +35,24 @@ what --target of the other commands takes.
 
 It ends with 0 when it could look, whatever it found, with 1 when it could not
 (no permission, no such API, no connection), and with 2 for a wrong context or
-kubeconfig.`,
+kubeconfig.
+
+` + leftoversHelp,
 		Example: "  perfsweep discover -n inference\n  perfsweep discover -A --context prod -o json",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := f.check(a.output, c.Flags().Changed); err != nil {
 				return err
 			}
+			if f.leftovers.asked() {
+				return a.runLeftovers(c.Context(), &f)
+			}
 			return a.runDiscover(c.Context(), &f)
 		},
 	}
 	fl := c.Flags()
 	f.bind(fl)
+	f.leftovers.bind(fl)
 	fl.StringVarP(&f.namespace, "namespace", "n", "", "namespace to look in (default: that of the context, or of the pod)")
 	fl.BoolVarP(&f.all, "all-namespaces", "A", false, "look in all namespaces")
 	return c

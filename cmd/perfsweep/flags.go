@@ -28,12 +28,14 @@ type measureFlags struct {
 	metrics    []string
 	net        netFlags
 	load       loadFlags
+	deploy     deployFlags
 	kube       kubeFlags
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
 	m.net.bind(f)
 	m.load.bind(f)
+	m.deploy.bind(f)
 	m.kube.bind(f)
 	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE], sim:PRESET[?key=value&…], or k8s:[NAMESPACE/]NAME of a DynamoGraphDeployment (see discover)")
 	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets; a cluster knows those of a k8s: target")

@@ -23,6 +23,8 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	switch {
 	case c.output == "csv":
 		return badInputf("--plan has no CSV form; use -o text or -o json")
+	case c.flags.deploy.on:
+		return badInputf("--plan asks the target, which --deploy has not brought up: drop one of them")
 	case c.flags.target == "":
 		return badInputf("--plan foretells what would be measured: give --target")
 	}

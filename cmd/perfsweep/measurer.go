@@ -57,6 +57,7 @@ func gone(r loadgen.Result) error {
 // notify prints a line a run.
 func (c *campaign) notify(gpus int) func(sweep.Event) {
 	var heard remarks
+	var jit waves
 	return func(e sweep.Event) {
 		if e.Run == nil {
 			c.say("[%d] %d per GPU (%d streams), %s: %s; %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why, e.Outlook)
@@ -76,6 +77,9 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 			line += "\n     stall: " + stood.String()
 		}
 		for _, w := range heard.fresh(e.Run.Result.Warnings) {
+			line += "\n     note: " + w
+		}
+		if w := jit.hear(*e.Run); w != "" {
 			line += "\n     note: " + w
 		}
 		c.say("%s", line)

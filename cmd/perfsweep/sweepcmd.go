@@ -82,6 +82,8 @@ stays the knee's.
 
 ` + metricsHelp + `
 
+` + deployHelp + `
+
 ` + abHelp,
 		Example: "  perfsweep sweep --target http://127.0.0.1:8000 --gpus 4 --journal sweep.jsonl\n" +
 			"  perfsweep sweep --target http://old:8000 --ab http://new:8000 --gpus 4 --journal bump.jsonl --label image=1.0 --ab-label image=1.1",

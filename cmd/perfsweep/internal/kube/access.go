@@ -27,7 +27,7 @@ func accessTo(r schema.GroupResource, verbs ...string) []Access {
 func deployAccess(s DeploySpec) []Access {
 	out := accessTo(dgds.GroupResource(), "create", "delete", "get")
 	out = append(out, accessTo(leases.GroupResource(), "create", "delete", "patch")...)
-	out = append(out, Access{"", "pods", "list"})
+	out = append(out, Access{"", "pods", "list"}, Access{"", "services", "list"})
 	out = append(out, Access{"", "pods/log", "get"})
 	if s.GPUAccess == DRA {
 		out = append(out, accessTo(claimTemplates.GroupResource(), "create", "delete", "get")...)

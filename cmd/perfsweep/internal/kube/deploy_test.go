@@ -23,11 +23,13 @@ func TestDeployAndRemove(t *testing.T) {
 	f.addStorageClass("fast", true)
 	spec := testSpec()
 	spec.GPUAccess = DRA
-	d, err := c.Deploy(t.Context(), testRun(), spec, quiet)
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	d, err := c.Deploy(ctx, testRun(), spec, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"StorageClass": 1, "Lease": 1, "ResourceClaimTemplate": 1, "PersistentVolumeClaim": 1, "Job": 1, dgdKind: 1}
+	want := map[string]int{"StorageClass": 1, "Lease": 1, "ResourceClaimTemplate": 1, "PersistentVolumeClaim": 1, "Job": 1, dgdKind: 1, "Service": 1}
 	if got := f.kinds(); !maps.Equal(got, want) {
 		t.Errorf("made %v, want %v", got, want)
 	}
@@ -40,7 +42,8 @@ func TestDeployAndRemove(t *testing.T) {
 	if got := f.kinds(); !maps.Equal(got, map[string]int{"StorageClass": 1}) {
 		t.Errorf("left %v", got)
 	}
-	allowed := map[Access]bool{{"storage.k8s.io", "storageclasses", "list"}: true, {"apps", "deployments", "list"}: true}
+	allowed := map[Access]bool{{"storage.k8s.io", "storageclasses", "list"}: true, {"apps", "deployments", "list"}: true,
+		{"autoscaling", "horizontalpodautoscalers", "list"}: true, {"keda.sh", "scaledobjects", "list"}: true} // told where it may be
 	for _, a := range deployAccess(spec) {
 		allowed[a] = true
 	}
@@ -58,7 +61,8 @@ func TestRemoveAfterSignal(t *testing.T) {
 	f.created = operator
 	spec := testSpec()
 	spec.ModelCache.Off = true
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
 	d, err := c.Deploy(ctx, testRun(), spec, quiet)
 	if err != nil {
 		t.Fatal(err)
@@ -74,7 +78,7 @@ func TestRemoveAfterSignal(t *testing.T) {
 	if err := d.Remove(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.kinds(); !maps.Equal(got, map[string]int{dgdKind: 1}) {
+	if got := f.kinds(); !maps.Equal(got, map[string]int{dgdKind: 1, "Service": 1}) {
 		t.Errorf("left %v, want the other one's deployment", got)
 	}
 }

@@ -89,6 +89,9 @@ const (
 
 const maxDeploySpec = 64 << 10
 
+// wrongType is how the YAML library names our types.
+var wrongType = regexp.MustCompile(`(type )?kube\.[A-Za-z]+`)
+
 // ParseDeploySpec reads the fields of a file; one that is unknown is an error.
 func ParseDeploySpec(name string, b []byte) (DeploySpec, error) {
 	var s DeploySpec
@@ -98,7 +101,8 @@ func ParseDeploySpec(name string, b []byte) (DeploySpec, error) {
 	d := yaml.NewDecoder(bytes.NewReader(b))
 	d.KnownFields(true)
 	if err := d.Decode(&s); err != nil && !errors.Is(err, io.EOF) {
-		return s, fmt.Errorf("%s: %s", name, strings.ReplaceAll(err.Error(), "kube.DeploySpec", "a deployment"))
+		said := strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "yaml: unmarshal errors: ")
+		return s, fmt.Errorf("%s: %s", name, wrongType.ReplaceAllString(said, "this file's fields"))
 	}
 	if err := d.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
 		return s, fmt.Errorf("%s: more than one document", name)

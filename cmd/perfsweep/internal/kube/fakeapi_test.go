@@ -75,6 +75,12 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.group(w, parts[1])
 		return
 	}
+	if parts[0] == "apis" && len(parts) == 3 && parts[1] == dgdGroup {
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIResourceList", "groupVersion": parts[1] + "/" + parts[2], "resources": []any{
+			map[string]any{"name": "dynamographdeployments", "kind": dgdKind, "namespaced": true, "verbs": []any{"get"}},
+		}})
+		return
+	}
 	group := ""
 	if parts[0] == "apis" {
 		group, parts = parts[1], parts[1:]
@@ -143,6 +149,9 @@ func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request, verb string) {
 				return
 			}
 			delete(f.objects, path)
+			if o["kind"] == dgdKind { // as garbage collection does
+				delete(f.objects, "/api/v1/namespaces/bench/services/perf-frontend")
+			}
 		}
 		_ = json.NewEncoder(w).Encode(o)
 	}
@@ -205,6 +214,10 @@ func operator(f *fakeAPI, o map[string]any) {
 		o["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Complete", "status": "True"}}}
 	case dgdKind:
 		setReady(o)
+		f.put("/api/v1/namespaces/bench/services/perf-frontend", map[string]any{
+			"apiVersion": "v1", "kind": "Service", "spec": map[string]any{"ports": []any{map[string]any{"name": "http", "port": int64(8000)}}},
+			"metadata": map[string]any{"name": "perf-frontend", "namespace": "bench", "labels": map[string]any{dgdLabel: "perf", "nvidia.com/dynamo-component-type": "frontend"}},
+		})
 	}
 }
 

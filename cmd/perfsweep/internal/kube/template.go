@@ -61,6 +61,16 @@ func (s DeploySpec) DGD(version string) map[string]any {
 	return map[string]any{"apiVersion": dgdGroup + "/" + version, "kind": dgdKind, "metadata": meta, "spec": spec}
 }
 
+// Objects are the deployment and what its pods are given GPUs by, in the newest
+// versions: for whoever compares it with another one.
+func (s DeploySpec) Objects() []map[string]any {
+	out := []map[string]any{s.DGD(v1beta1)}
+	if s.GPUAccess == DRA {
+		out = append(out, s.ClaimTemplate("v1"))
+	}
+	return out
+}
+
 // queueLabels put pods into a queue.
 func (s DeploySpec) queueLabels() map[string]any {
 	switch {

@@ -2,14 +2,11 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,23 +15,13 @@ import (
 // pickVersion is the first of the wanted versions of an API group that the
 // cluster serves.
 func (c *Client) pickVersion(ctx context.Context, group string, want ...string) (string, error) {
-	resp, err := c.raw(ctx, "GET", "/apis/"+group, nil, nil)
-	if err != nil {
-		return "", explain(err, "get", "the versions of "+group, "", "")
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if err := statusError(resp); apierrors.IsNotFound(err) {
+	var served metav1.APIGroup
+	found, err := c.about(ctx, "/apis/"+group, &served)
+	switch {
+	case err != nil:
+		return "", err
+	case !found:
 		return "", fmt.Errorf("the cluster does not serve the API %s", group)
-	} else if err != nil {
-		return "", explain(err, "get", "the versions of "+group, "", "")
-	}
-	var served struct {
-		Versions []struct {
-			Version string `json:"version"`
-		} `json:"versions"`
-	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, maxAnswer)).Decode(&served); err != nil {
-		return "", fmt.Errorf("reading the versions of the API %s: %w", group, err)
 	}
 	var have []string
 	for _, v := range served.Versions {

@@ -116,9 +116,15 @@ func (d *Deployed) claimState(ctx context.Context) []string {
 func (d *Deployed) awaitReady(ctx context.Context, say func(string)) error {
 	s := d.Spec
 	return await(ctx, fmt.Sprintf("%s/%s to be ready", s.Namespace, s.Name), say, func(ctx context.Context) (state, error) {
-		ready, notReady, err := d.graphReady(ctx)
-		if err != nil || ready {
-			return state{done: ready}, err
+		dep, err := d.client.Deployment(ctx, s.Namespace, s.Name)
+		if err != nil {
+			return state{}, err
+		}
+		if dep.UID != d.UID() {
+			return state{}, fmt.Errorf("%s/%s is another one by now: somebody removed the one that was made", s.Namespace, s.Name)
+		}
+		if dep.Ready {
+			return state{done: true}, nil
 		}
 		list, err := d.client.podsBy(ctx, s.Namespace, dgdLabel+"="+s.Name)
 		if err != nil {
@@ -133,7 +139,7 @@ func (d *Deployed) awaitReady(ctx context.Context, say func(string)) error {
 		if len(list) == 0 {
 			st.why = append(st.why, "there are no pods yet: the operator makes them")
 		}
-		st.why = append(st.why, notReady...)
+		st.why = append(st.why, dep.NotReady...)
 		return st, nil
 	})
 }

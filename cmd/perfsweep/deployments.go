@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// onDeployment runs what measures, on a deployment that is brought up for it
+// where that was asked for, and that is removed however the measuring ended.
+func (c *campaign) onDeployment(ctx context.Context, measure func() (sweep.Curve, sweep.Decision, error)) (curve sweep.Curve, d sweep.Decision, err error) {
+	if !c.flags.deploy.on {
+		return measure()
+	}
+	s, err := c.flags.deploy.spec(c.flags, c.model)
+	if err != nil {
+		return curve, d, err
+	}
+	remove, err := c.bringUp(ctx, s)
+	if err == nil {
+		curve, d, err = measure()
+	}
+	if left := remove(); left != nil {
+		err = errors.Join(err, left)
+	}
+	return curve, d, err
+}
+
+// measureDeployments measures one window after the other, each on a fresh
+// deployment, which its UID tells from the others, as far as the first one has a point that
+// the others can confirm.
+func (c *campaign) measureDeployments(ctx context.Context) (sweep.Curve, sweep.Decision, error) {
+	n := c.flags.deploy.times
+	if n < 2 || !c.flags.deploy.on {
+		return c.measure(ctx)
+	}
+	plan, model, changed := c.plan, c.model, c.changed
+	for {
+		curve, d, err := c.measure(ctx)
+		w := max(curve.Windows(), 1)
+		if err != nil || !d.Done || d.Unstable() || d.Point.ConcurrencyPerGPU == 0 || w >= n {
+			return curve, d, err
+		}
+		c.say("window %d of %d is done: the next one is measured on a fresh deployment", w, n)
+		c.plan, c.model, c.flags.resume, c.windows.number, c.flags.deployment = plan, model, true, w+1, ""
+		c.changed = func(flag string) bool { return flag == "window" || changed(flag) }
+	}
+}
