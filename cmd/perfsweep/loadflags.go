@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -25,13 +26,14 @@ type loadFlags struct {
 	pullSecrets  []string
 	offEngine    bool
 	cpu, memory  string
+	wait         time.Duration
 	apiKeySecret string
 }
 
 // loadFlagNames are those that mean nothing without a k8s: target.
 var loadFlagNames = [...]string{
 	"load-pods", "load-image", "load-namespace", "load-node-selector", "load-toleration", "load-pull-secret",
-	"load-off-engine-nodes", "load-cpu", "load-memory", "api-key-secret",
+	"load-off-engine-nodes", "load-wait", "load-cpu", "load-memory", "api-key-secret",
 }
 
 func (l *loadFlags) bind(f *pflag.FlagSet) {
@@ -42,6 +44,7 @@ func (l *loadFlags) bind(f *pflag.FlagSet) {
 	f.StringArrayVar(&l.tolerations, "load-toleration", nil, "k8s: targets: KEY[=VALUE][:EFFECT] of a taint that those pods tolerate; repeatable")
 	f.StringArrayVar(&l.pullSecrets, "load-pull-secret", nil, "k8s: targets: Secret with which --load-image is pulled; repeatable")
 	f.BoolVar(&l.offEngine, "load-off-engine-nodes", false, "k8s: targets: keep those pods off the nodes that the deployment runs on")
+	f.DurationVar(&l.wait, "load-wait", kube.DefaultLoadWait, "k8s: targets: how long those pods may take to run")
 	f.StringVar(&l.cpu, "load-cpu", "2", "k8s: targets: CPU that each of those pods requests")
 	f.StringVar(&l.memory, "load-memory", "1Gi", "k8s: targets: memory that each of those pods requests")
 	f.StringVar(&l.apiKeySecret, "api-key-secret", "", "k8s: targets: NAME/KEY of the Secret in the pods' namespace that holds the API key; it is not read by this process")
@@ -92,7 +95,7 @@ var secretKeyName = regexp.MustCompile(`^[-._a-zA-Z0-9]+$`)
 // this process, where it is known.
 func (l *loadFlags) spec(own func() string) (kube.LoadSpec, error) {
 	s := kube.LoadSpec{
-		Namespace: l.namespace, Image: l.image, PullSecrets: l.pullSecrets, CPU: l.cpu, Memory: l.memory,
+		Namespace: l.namespace, Image: l.image, PullSecrets: l.pullSecrets, CPU: l.cpu, Memory: l.memory, Wait: l.wait,
 		SecretEnv: map[string]kube.SecretKey{},
 	}
 	if s.Image == "" {
@@ -100,6 +103,9 @@ func (l *loadFlags) spec(own func() string) (kube.LoadSpec, error) {
 	}
 	if s.Image == "" {
 		return s, badInputf("a k8s: target is measured from pods next to it, and this build names no image for them: give --load-image IMAGE, one whose entry point is this program (deploy/Containerfile makes it)")
+	}
+	if l.wait < time.Second {
+		return s, badInputf("--load-wait %s: must be at least 1s", l.wait)
 	}
 	var err error
 	if s.NodeSelector, err = labelMap("load-node-selector", l.nodeSelector); err != nil {

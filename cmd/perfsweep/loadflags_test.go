@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 )
@@ -37,7 +38,7 @@ func TestLoadPods(t *testing.T) {
 }
 
 func TestLoadSpec(t *testing.T) {
-	good := loadFlags{image: "r/perfsweep:1", cpu: "500m", memory: "1Gi", nodeSelector: []string{"pool=cpu"}, tolerations: []string{"dedicated=bench:NoSchedule"}, apiKeySecret: "keys/openai"}
+	good := loadFlags{image: "r/perfsweep:1", cpu: "500m", memory: "1Gi", wait: time.Minute, nodeSelector: []string{"pool=cpu"}, tolerations: []string{"dedicated=bench:NoSchedule"}, apiKeySecret: "keys/openai"}
 	s, err := good.spec(func() string { return "" })
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +50,7 @@ func TestLoadSpec(t *testing.T) {
 		"--load-image IMAGE":                func(l *loadFlags) { l.image = "" },
 		"--load-node-selector":              func(l *loadFlags) { l.nodeSelector = []string{"pool"} },
 		"--load-toleration":                 func(l *loadFlags) { l.tolerations = []string{"a:Never"} },
+		"--load-wait":                       func(l *loadFlags) { l.wait = 0 },
 		"--load-cpu":                        func(l *loadFlags) { l.cpu = "two" },
 		"--load-memory":                     func(l *loadFlags) { l.memory = "1 GB" },
 		"NAME/KEY of a Secret, not the key": func(l *loadFlags) { l.apiKeySecret = "sk-12345" },
