@@ -39,9 +39,20 @@ func deployAccess(s DeploySpec) []Access {
 	return out
 }
 
+// loadAccess is what load generators in a cluster take.
+func loadAccess(inCluster bool) []Access {
+	out := accessTo(jobs.GroupResource(), "create", "get", "list", "delete")
+	out = append(out, Access{"", "secrets", "create"}, Access{"", "secrets", "delete"})
+	out = append(out, Access{"", "pods", "get"}, Access{"", "pods", "list"}, Access{"", "pods/log", "get"})
+	if !inCluster {
+		out = append(out, Access{"", "pods/proxy", "create"})
+	}
+	return out
+}
+
 // mayDo asks for every right before anything is made, and names all that are
 // missing: a run that cannot remove what it made would leave GPUs occupied.
-func (c *Client) mayDo(ctx context.Context, namespace string, need []Access) error {
+func (c *Client) mayDo(ctx context.Context, namespace, doing string, need []Access) error {
 	var missing []string
 	for _, a := range need {
 		resource, sub, _ := strings.Cut(a.Resource, "/")
@@ -60,7 +71,7 @@ func (c *Client) mayDo(ctx context.Context, namespace string, need []Access) err
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("this account may not do what --deploy does in namespace %s; nothing was made. A Role there needs the rules %s", namespace, strings.Join(missing, ", "))
+		return fmt.Errorf("this account may not do what %s does in namespace %s; nothing was made. A Role there needs the rules %s", doing, namespace, strings.Join(missing, ", "))
 	}
 	return nil
 }

@@ -92,6 +92,10 @@ func (f *fakeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if sub != "" {
 		what = kind + "/" + strings.SplitN(sub, "/", 2)[0]
 	}
+	if strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews") {
+		f.review(w, r)
+		return
+	}
 	f.asked = append(f.asked, verb+" "+what)
 	if why := f.deny[verb+" "+what]; why != "" {
 		status(w, http.StatusForbidden, "Forbidden", why)
@@ -115,6 +119,25 @@ func (f *fakeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		reply(w, f.objects[key])
 	}
+}
+
+// review says whether a test denies a call.
+func (f *fakeCluster) review(w http.ResponseWriter, r *http.Request) {
+	var o struct {
+		Spec struct {
+			ResourceAttributes struct{ Resource, Subresource, Verb string }
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
+		status(w, http.StatusBadRequest, "BadRequest", err.Error())
+		return
+	}
+	a := o.Spec.ResourceAttributes
+	what := a.Verb + " " + a.Resource
+	if a.Subresource != "" {
+		what += "/" + a.Subresource
+	}
+	reply(w, map[string]any{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": map[string]any{"allowed": f.deny[what] == ""}})
 }
 
 func (f *fakeCluster) create(w http.ResponseWriter, r *http.Request, kind string) {

@@ -43,6 +43,9 @@ func (c *Client) StartLoad(ctx context.Context, s LoadSpec) (*LoadJob, error) {
 	if err := s.check(); err != nil {
 		return nil, &InputError{err}
 	}
+	if err := c.mayDo(ctx, s.Namespace, "a k8s: target", loadAccess(c.inCluster)); err != nil {
+		return nil, err
+	}
 	j := &LoadJob{c: c, spec: s, name: "perfsweep-load-" + strings.ToLower(rand.Text()[:10])}
 	for i := range s.Pods {
 		j.pods = append(j.pods, &LoadPod{job: j, index: i})

@@ -142,6 +142,7 @@ func TestStartLoadRefused(t *testing.T) {
 			"name": loadContainer, "state": map[string]any{"terminated": map[string]any{"exitCode": 2, "reason": "Error"}},
 		}}}), log: "perfsweep: unknown command \"worker\"\n", want: []string{"exit code 2 (Error)", `unknown command "worker"`}},
 		{name: "job forbidden", deny: map[string]string{"create jobs": `User "u" cannot create resource "jobs"`}, want: []string{`resources: ["jobs"], verbs: ["create"]`}},
+		{name: "proxy forbidden", deny: map[string]string{"create pods/proxy": "no", "get pods/log": "no"}, want: []string{`resources: ["pods/proxy"], verbs: ["create"]`, `resources: ["pods/log"], verbs: ["get"]`, "nothing was made"}},
 		{name: "secret forbidden", deny: map[string]string{"create secrets": `User "u" cannot create resource "secrets"`}, want: []string{`resources: ["secrets"], verbs: ["create"]`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
