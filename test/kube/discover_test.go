@@ -176,3 +176,26 @@ spec: {nodeName: ` + node + `, containers: [{name: main, image: none, resources:
 		t.Errorf("%+v", got)
 	}
 }
+
+// From a pod, with the rights of its service account, the target is reached
+// through its Service by the program itself.
+func TestFromInside(t *testing.T) {
+	ns := namespace(t)
+	graph{name: "qwen", preset: "h100?gpus=2", workers: 2, gpus: 1}.up(t, ns)
+	user(t, ns, `[{apiGroups: [nvidia.com], resources: [dynamographdeployments], verbs: [get, list]}, {apiGroups: [""], resources: [pods, services], verbs: [list]}, {apiGroups: [autoscaling], resources: [horizontalpodautoscalers], verbs: [list]}]`)
+	apply(t, ns, `
+apiVersion: v1
+kind: Pod
+metadata: {name: plan}
+spec:
+  serviceAccountName: bench
+  restartPolicy: Never
+  containers: [{name: main, image: "`+shared.image+`", args: [sweep, --target, "k8s:qwen", --plan]}]
+`)
+	kubectl(t, "-n", ns, "wait", "--for=jsonpath={.status.containerStatuses[0].state.terminated}", "--timeout=120s", "pod/plan")
+	log := kubectl(t, "-n", ns, "logs", "plan")
+	code := kubectl(t, "-n", ns, "get", "pod", "plan", "-o", "jsonpath={.status.containerStatuses[0].state.terminated.exitCode}")
+	if code != "0" || !strings.Contains(log, "k8s:"+ns+"/qwen") || !strings.Contains(log, "GPUs 2") || !strings.Contains(log, "not allowed to get nodes") || strings.Contains(log, "scaledobjects") {
+		t.Errorf("exit %s:\n%s", code, log)
+	}
+}

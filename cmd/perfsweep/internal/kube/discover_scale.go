@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // readAutoscalers finds what may change the number of workers while they are
@@ -39,8 +41,14 @@ func (s *survey) readAutoscalers(ctx context.Context, g *graph) {
 			g.Autoscalers = append(g.Autoscalers, fmt.Sprintf("HorizontalPodAutoscaler %s (%d to %d replicas)", digText(o, "metadata", "name"), least, most))
 		}
 	}
-	scaled, err := s.list(ctx, kedaResource, g.Namespace, "")
-	g.note(err)
+	var scaled []object
+	// Whoever has no rule for a kind that is not installed is refused, too: the
+	// directory tells the two apart.
+	if installed, err := s.c.about(ctx, "/apis/"+kedaResource.Group, &metav1.APIGroup{}); err != nil || installed {
+		g.note(err)
+		scaled, err = s.list(ctx, kedaResource, g.Namespace, "")
+		g.note(err)
+	}
 	for _, o := range scaled {
 		notes := digMap(o, "metadata", "annotations")
 		paused := digText(notes, "autoscaling.keda.sh/paused") == "true" || digText(notes, "autoscaling.keda.sh/paused-replicas") != ""

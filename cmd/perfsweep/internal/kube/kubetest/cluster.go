@@ -116,6 +116,8 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // directory lists the versions of Dynamo's group, and its kinds.
 func (c *Cluster) directory(w http.ResponseWriter, a address) {
 	switch {
+	case a.group == "keda.sh" && c.Refuse["list scaledobjects"] != http.StatusNotFound:
+		reply(w, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": a.group})
 	case a.group != "nvidia.com" || len(c.Versions) == 0:
 		fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
 	case a.version == "":
