@@ -98,7 +98,7 @@ lost: ## a check of a real Dynamo frontend that lost one of four workers, ten ti
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run LostWorkerOften -timeout 60m ./test/dynamo/
 
 .PHONY: bottlenecks
-bottlenecks: ## known bottlenecks of a real Dynamo frontend, each named in five of five runs (11 minutes)
+bottlenecks: ## known bottlenecks of a real Dynamo frontend, each named in five of five runs (16 minutes)
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -tags verify -run BottlenecksOften -timeout 60m ./test/dynamo/
 
 .PHONY: vllm
