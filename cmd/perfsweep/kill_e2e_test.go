@@ -167,7 +167,7 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	url, sim := startSim(t, "kneed?chunk=32&speed=8")
 	path := filepath.Join(t.TempDir(), "j.jsonl")
-	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "1", "--journal", path}
+	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "3", "--journal", path}
 	for _, s := range []struct {
 		sig  syscall.Signal
 		step string
@@ -241,7 +241,7 @@ func TestTargetDies(t *testing.T) {
 	sim := start(t, nil, "simulate", preset, "--listen", address)
 	sim.hear(t, sim.out, url)
 	path := filepath.Join(t.TempDir(), "j.jsonl")
-	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "1", "--journal", path}
+	args := []string{"sweep", "--target", url, "--gpus", "1", "--effort", "quick", "--osl", "8", "--levels", "8,32", "--repeats", "3", "--journal", path}
 	c := start(t, nil, args...)
 	c.hear(t, c.talked, "[2]")
 	_ = sim.cmd.Process.Kill()
