@@ -93,10 +93,10 @@ func child(t *testing.T, role string, log *memPod) string {
 
 // TestVerifyStartSpread: the first sends of the measured part of 8 generators
 // with 512 streams each lie within 20 ms, best of three, on one clock. With
-// fewer CPUs than generators these take turns, and have that much longer.
+// fewer CPUs than generators these take turns, so that it may fail on a small
+// machine; the figure is printed either way.
 func TestVerifyStartSpread(t *testing.T) {
-	const generators, streams = 8, 512
-	limit := 20 * max(1, float64(generators)/float64(runtime.NumCPU()))
+	const generators, streams, limitMS = 8, 512, 20
 	host := child(t, "server", nil)
 	var pods []Pod
 	for i := range generators {
@@ -131,7 +131,7 @@ func TestVerifyStartSpread(t *testing.T) {
 		best = min(best, r.StartSpreadMS)
 		t.Logf("try %d: first sends within %.1f ms, clocks known to ± %.2f ms, %d CPUs", try+1, r.StartSpreadMS, worst, runtime.NumCPU())
 	}
-	if best > limit {
-		t.Errorf("the first sends of %d generators with %d streams each lie within %.1f ms at best, %.0f ms are to be", generators, streams, best, limit)
+	if best > limitMS {
+		t.Errorf("the first sends of %d generators with %d streams each lie within %.1f ms at best, %d ms are to be", generators, streams, best, limitMS)
 	}
 }
