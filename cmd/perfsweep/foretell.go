@@ -68,7 +68,7 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 		p.Permissions = []string{"none: the simulator runs in this process"}
 	}
 	if t.place != nil {
-		p.Permissions = []string{"in the namespace of the load generators: create, get, list and delete jobs.batch; create and delete secrets; list and get pods; get pods/log; get and create pods/proxy; list events"}
+		p.Permissions = []string{"in the namespace of the load generators: create, get, list and delete jobs.batch; create and delete secrets; list and get pods; get pods/log; list events; and from outside the cluster create pods/proxy"}
 	}
 	if c.flags.journal != "" {
 		p.Files = append([]string{c.flags.journal}, files...)

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -102,6 +103,24 @@ type leftover struct {
 func leftovers(t *testing.T, ns string, more ...string) []leftover {
 	t.Helper()
 	return unmarshal[struct{ Leftovers []leftover }](t, run(t, 0, append([]string{"discover", "-n", ns, "--leftovers", "-o", "json"}, more...)...)).Leftovers
+}
+
+func TestDeployMeasureRemove(t *testing.T) {
+	ns := namespace(t)
+	operate(t, ns, deployed)
+	a := shared.perfsweep(nil, sweepDeployed(ns, deployFile(t, ""), "-o", "json")...)
+	if a.code != 0 && a.code != 9 { // a flat curve of three levels has no knee
+		t.Fatalf("exit %d\n%s\n%s", a.code, a.stdout, a.stderr)
+	}
+	for _, want := range []string{"made DynamoGraphDeployment " + ns + "/perf", "to be ready after", "removing " + ns + "/perf"} {
+		if !strings.Contains(a.stderr, want) {
+			t.Errorf("no %q in\n%s", want, a.stderr)
+		}
+	}
+	if !json.Valid([]byte(a.stdout)) || !strings.Contains(a.stdout, `"levels"`) {
+		t.Errorf("no curve in\n%s", a.stdout)
+	}
+	noDeployment(t, ns)
 }
 
 // A deployment that does not get ready ends with the scheduler's own sentence.
@@ -213,6 +232,23 @@ func TestDeployKilled(t *testing.T) {
 			t.Errorf("%v: not removed", l)
 		}
 	}
+	noDeployment(t, ns)
+}
+
+// --keep leaves the deployment, cleaning up after ended runs spares it, and its
+// run's name removes it.
+func TestDeployKept(t *testing.T) {
+	ns := namespace(t)
+	b := begin(t, "there are no pods yet", sweepDeployed(ns, deployFile(t, ""), "--keep")...)
+	_ = b.cmd.Process.Signal(syscall.SIGINT)
+	if code := b.end(t); code != 130 || !strings.Contains(b.said.String(), "kept: DynamoGraphDeployment "+ns+"/perf") {
+		t.Fatalf("exit %d\n%s", code, b.said)
+	}
+	found := leftovers(t, ns, "--clean")
+	if len(found) != 1 || found[0].Removed || found[0].Alive {
+		t.Fatalf("left %v, want the deployment, kept", found)
+	}
+	leftovers(t, ns, "--clean="+found[0].Run)
 	noDeployment(t, ns)
 }
 

@@ -65,13 +65,18 @@ func (l *Lease) renew(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
-			patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"renewTime":%q}}`, l.made.UID, now.UTC().Format(microTime))
-			_, err := l.client.resource(leases, l.made.Namespace).Patch(ctx, l.made.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+			err := l.write(ctx, now)
 			if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 				return // it was removed: nobody else is told anything any more
 			}
 		}
 	}
+}
+
+func (l *Lease) write(ctx context.Context, now time.Time) error {
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"renewTime":%q}}`, l.made.UID, now.UTC().Format(microTime))
+	_, err := l.client.resource(leases, l.made.Namespace).Patch(ctx, l.made.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	return err
 }
 
 // release ends the lease.
