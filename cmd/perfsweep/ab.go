@@ -46,6 +46,8 @@ func (f *abFlags) check(c *campaign) error {
 		return badInputf("--ab-label is for the target of --ab, which is missing")
 	case c.flags.target == "":
 		return badInputf("--ab needs --target: both targets are measured in turns; two journals are held against each other by perfsweep compare")
+	case c.flags.deploy.on:
+		return badInputf("--deploy brings up one deployment, and --ab measures two in turns: bring both up before, and name them with --target and --ab")
 	case c.flags.net.unixSocket != "":
 		return badInputf("--unix-socket leads both targets to one server; give --target and --ab a host and a port each")
 	case c.flags.deployment != "":
@@ -54,6 +56,9 @@ func (f *abFlags) check(c *campaign) error {
 		return badInputf("--max-runs %d: with --ab at most %d pairs can be compared", c.plan.MaxRuns, compare.MaxPairs)
 	case sameTarget(c.flags.target, f.target):
 		return badInputf("--ab is the same server as --target: there is nothing to compare; name another one")
+	}
+	if err := c.flags.deploy.check(c.flags, c.changed); err != nil {
+		return err
 	}
 	return c.flags.check()
 }
@@ -67,6 +72,9 @@ func sameTarget(a, b string) bool {
 		pa, errA := enginesim.ParseTarget(simA)
 		pb, errB := enginesim.ParseTarget(simB)
 		return isSim && both && errA == nil && errB == nil && pa.String() == pb.String()
+	}
+	if isClusterTarget(a) || isClusterTarget(b) {
+		return a == b
 	}
 	ua, errA := loadgen.ParseBaseURL(a)
 	ub, errB := loadgen.ParseBaseURL(b)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -63,7 +64,8 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	defer journal.close()
-	return c.onDeployment(ctx, func() (sweep.Curve, sweep.Decision, error) {
+	ready := func(s kube.DeploySpec) error { return c.beforeDeploying(ctx, s, spec, labels, old) }
+	return c.onDeployment(ctx, ready, func() (sweep.Curve, sweep.Decision, error) {
 		t, err := c.resolve(ctx)
 		if err != nil {
 			return sweep.Curve{}, sweep.Decision{}, err

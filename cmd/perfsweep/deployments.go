@@ -4,17 +4,22 @@ import (
 	"context"
 	"errors"
 
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // onDeployment runs what measures, on a deployment that is brought up for it
-// where that was asked for, and that is removed however the measuring ended.
-func (c *campaign) onDeployment(ctx context.Context, measure func() (sweep.Curve, sweep.Decision, error)) (curve sweep.Curve, d sweep.Decision, err error) {
+// where that was asked for and nothing is known to be in its way, and that is
+// removed however the measuring ended.
+func (c *campaign) onDeployment(ctx context.Context, ready func(kube.DeploySpec) error, measure func() (sweep.Curve, sweep.Decision, error)) (curve sweep.Curve, d sweep.Decision, err error) {
 	if !c.flags.deploy.on {
 		return measure()
 	}
 	s, err := c.flags.deploy.spec(c.flags, c.model)
 	if err != nil {
+		return curve, d, err
+	}
+	if err := ready(s); err != nil {
 		return curve, d, err
 	}
 	remove, err := c.bringUp(ctx, s)

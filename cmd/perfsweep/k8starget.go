@@ -80,12 +80,16 @@ func (c *campaign) inCluster(cluster *kube.Client, d kube.Deployment) (*target, 
 	if t.baseURL, err = loadgen.ParseBaseURL(d.Frontend.URL()); err != nil {
 		return nil, fmt.Errorf("the address of %s: %w", t.public, err)
 	}
-	// From inside, this process reaches the frontend itself; pods are started
-	// where they are asked for.
-	if !cluster.InCluster() || slices.ContainsFunc(loadFlagNames[:], c.changed) {
+	if c.fromPods(cluster) {
 		t.place = &place{cluster: cluster, namespace: d.Namespace, name: d.Name, nodes: nodesOf(d)}
 	}
 	return t, nil
+}
+
+// fromPods reports whether pods make the load. From inside, this process reaches
+// the frontend itself; pods are started where they are asked for.
+func (c *campaign) fromPods(cluster *kube.Client) bool {
+	return !cluster.InCluster() || slices.ContainsFunc(loadFlagNames[:], c.changed)
 }
 
 // measurable refuses what would give numbers that mean something else.

@@ -55,39 +55,55 @@ func checkDeployment(id string, given bool) error {
 	return nil
 }
 
-// chooseWindow sets the plan's window, and what is measured in it, from the
-// flags and an existing journal. It comes before the first request.
-func (c *campaign) chooseWindow(old *sweep.Curve) error {
+// windowAsked is the window that the flags ask for and the last one that an
+// existing journal is in, or why the one cannot follow the other. Nothing of it
+// needs the target.
+func (c *campaign) windowAsked(old *sweep.Curve) (w, last int, err error) {
 	w, asked := c.windows.number, c.changed("window")
 	if old == nil {
 		if w > 1 {
-			return badInputf("--window %d: %s holds no earlier window; calibrate into it without --window first", w, c.flags.journal)
+			return w, 0, badInputf("--window %d: %s holds no earlier window; calibrate into it without --window first", w, c.flags.journal)
 		}
-		return nil
+		return w, 0, nil
 	}
-	last := max(old.Windows(), 1)
+	last = max(old.Windows(), 1)
 	if !asked {
 		w = last
 	}
 	switch {
 	case w > last+1:
-		return badInputf("--window %d: %s is in window %d; window %d comes first", w, c.flags.journal, last, last+1)
+		return w, last, badInputf("--window %d: %s is in window %d; window %d comes first", w, c.flags.journal, last, last+1)
 	case w < last:
-		return badInputf("--window %d: %s is in window %d already; go on with that one, or with --window %d", w, c.flags.journal, last, last+1)
+		return w, last, badInputf("--window %d: %s is in window %d already; go on with that one, or with --window %d", w, c.flags.journal, last, last+1)
 	}
 	if c.plan.Confirm {
-		if err := c.windowOpen(*old, w, last, asked); err != nil {
-			return err
-		}
+		err = c.windowOpen(*old, w, last, asked)
+	}
+	return w, last, err
+}
+
+// begunOn is the deployment of a window that a journal has begun.
+func (c *campaign) begunOn(old sweep.Curve, w int) string {
+	if c.plan.Confirm && w > 1 {
+		return old.Runs[len(old.Runs)-1].Deployment
+	}
+	return old.Fingerprint.Deployment // of the first window
+}
+
+// chooseWindow sets the plan's window, and what is measured in it, from the
+// flags and an existing journal. It comes before the first request.
+func (c *campaign) chooseWindow(old *sweep.Curve) error {
+	w, last, err := c.windowAsked(old)
+	if err != nil || old == nil {
+		return err
+	}
+	if c.plan.Confirm {
 		c.plan.Window = w
 	}
 	if w > last {
 		return nil
 	}
-	begun := old.Fingerprint.Deployment // of the first window
-	if c.plan.Window > 1 {
-		begun = old.Runs[len(old.Runs)-1].Deployment
-	}
+	begun := c.begunOn(*old, w)
 	if (c.changed("deployment") || c.named) && c.flags.deployment != begun {
 		return badInputf("window %d of %s is measured on %s, not on %q: one window is one deployment; confirm its point on another one with --window %d",
 			w, c.flags.journal, deploymentName(begun), c.flags.deployment, w+1)

@@ -51,7 +51,7 @@ func New(text string) (*Cluster, error) {
 }
 
 // Asked lists the requests so far, as "VERB RESOURCE NAMESPACE", sorted and
-// without repetition.
+// without repetition. The verb of what does not read is its method, such as post.
 func (c *Cluster) Asked() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,7 +91,10 @@ func parse(path string) (a address, ok bool) {
 func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a, ok := parse(r.URL.Path)
 	verb := "list"
-	if a.name != "" {
+	switch {
+	case r.Method != http.MethodGet:
+		verb = strings.ToLower(r.Method)
+	case a.name != "":
 		verb = "get"
 	}
 	c.mu.Lock()
