@@ -10,8 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", Version: "v1", Resource: "selfsubjectaccessreviews"}
-
 // Access is a right that is needed in a namespace.
 type Access struct{ Group, Resource, Verb string }
 
@@ -25,23 +23,23 @@ func accessTo(r schema.GroupResource, verbs ...string) []Access {
 
 // deployAccess is what bringing a deployment up and removing it takes.
 func deployAccess(s DeploySpec) []Access {
-	out := accessTo(dgds.GroupResource(), "create", "delete", "get")
-	out = append(out, accessTo(leases.GroupResource(), "create", "delete", "patch")...)
+	out := accessTo(graphKind.GroupResource(), "create", "delete", "get")
+	out = append(out, accessTo(leaseKind.GroupResource(), "create", "delete", "patch")...)
 	out = append(out, Access{"", "pods", "list"}, Access{"", "services", "list"})
 	out = append(out, Access{"", "pods/log", "get"})
 	if s.GPUAccess == DRA {
-		out = append(out, accessTo(claimTemplates.GroupResource(), "create", "delete", "get")...)
+		out = append(out, accessTo(claimTemplateKind.GroupResource(), "create", "delete", "get")...)
 	}
 	if s.cacheMade() {
-		out = append(out, accessTo(claims.GroupResource(), "create", "delete", "get")...)
-		out = append(out, accessTo(jobs.GroupResource(), "create", "delete", "get")...)
+		out = append(out, accessTo(claimKind.GroupResource(), "create", "delete", "get")...)
+		out = append(out, accessTo(jobKind.GroupResource(), "create", "delete", "get")...)
 	}
 	return out
 }
 
 // loadAccess is what load generators in a cluster take.
 func loadAccess(inCluster bool) []Access {
-	out := accessTo(jobs.GroupResource(), "create", "get", "list", "delete")
+	out := accessTo(jobKind.GroupResource(), "create", "get", "list", "delete")
 	out = append(out, Access{"", "secrets", "create"}, Access{"", "secrets", "delete"})
 	out = append(out, Access{"", "pods", "get"}, Access{"", "pods", "list"}, Access{"", "pods/log", "get"})
 	if !inCluster {
@@ -62,9 +60,9 @@ func (c *Client) mayDo(ctx context.Context, namespace, doing string, need []Acce
 				"namespace": namespace, "group": a.Group, "resource": resource, "subresource": sub, "verb": a.Verb,
 			}},
 		}}
-		got, err := c.resource(accessReviews, "").Create(ctx, review, metav1.CreateOptions{})
+		got, err := c.resource(reviewKind, "").Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
-			return explain(err, "create", resourceName(accessReviews), "", "")
+			return explain(err, "create", resourceName(reviewKind), "", "")
 		}
 		if ok, _, _ := unstructured.NestedBool(got.Object, "status", "allowed"); !ok {
 			missing = append(missing, a.rule())

@@ -102,7 +102,7 @@ func TestExplain(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := answer(t, tt.code, tt.body)
-			_, listed := c.resource(podResource, tt.ns).List(t.Context(), metav1.ListOptions{})
+			_, listed := c.resource(podKind, tt.ns).List(t.Context(), metav1.ListOptions{})
 			resp, err := c.raw(t.Context(), "GET", "/api/v1/pods?limit=1", nil, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -129,13 +129,13 @@ func TestExplainWithoutServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.resource(podResource, "team").List(t.Context(), metav1.ListOptions{})
+	_, err = c.resource(podKind, "team").List(t.Context(), metav1.ListOptions{})
 	if got := explain(err, "list", "pods", "team", ""); got == nil || !strings.Contains(got.Error(), "cannot be reached") {
 		t.Errorf("%v", got)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err = c.resource(podResource, "team").List(gone, metav1.ListOptions{})
+	_, err = c.resource(podKind, "team").List(gone, metav1.ListOptions{})
 	if got := explain(err, "list", "pods", "team", ""); !errors.Is(got, context.Canceled) {
 		t.Errorf("%v, want the cancellation", got)
 	}
@@ -163,7 +163,7 @@ func TestMissingRule(t *testing.T) {
 func TestAnswersAreBounded(t *testing.T) {
 	SilenceLibrary()
 	c := answer(t, 200, `{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"`+strings.Repeat("x", maxAnswer)+`"}}]}`)
-	if _, err := c.resource(podResource, "team").List(t.Context(), metav1.ListOptions{}); err == nil {
+	if _, err := c.resource(podKind, "team").List(t.Context(), metav1.ListOptions{}); err == nil {
 		t.Error("an endless answer was read to its end")
 	}
 }

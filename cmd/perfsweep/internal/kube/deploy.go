@@ -14,16 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The kinds that a deployment is made of.
-var (
-	dgds           = schema.GroupVersionResource{Group: dgdGroup, Version: v1beta1, Resource: "dynamographdeployments"}
-	claims         = schema.GroupVersionResource{Version: "v1", Resource: "persistentvolumeclaims"}
-	jobs           = schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-	secrets        = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
-	storageClasses = schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"}
-	claimTemplates = schema.GroupVersionResource{Group: "resource.k8s.io", Version: "v1", Resource: "resourceclaimtemplates"}
-)
-
 // The bounds of single steps. A call that makes something is not broken off by
 // a signal: what it made would not be known.
 const (
@@ -73,7 +63,7 @@ func (c *Client) Deploy(ctx context.Context, run Run, s DeploySpec, say func(str
 			return d, err
 		}
 		say("made " + d.made[len(d.made)-1].String())
-		if o.resource == jobs {
+		if o.resource == jobKind {
 			if err := d.awaitPopulated(ctx, say); err != nil {
 				return d, err
 			}
@@ -94,7 +84,7 @@ func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
 	if err := s.Validate(); err != nil {
 		return nil, &InputError{err}
 	}
-	version, err := c.pickVersion(ctx, dgdGroup, v1beta1, v1alpha1)
+	version, err := c.pickVersion(ctx, graphKind, v1beta1, v1alpha1)
 	if err != nil {
 		return nil, fmt.Errorf("%w: is the Dynamo operator (dynamo-platform) installed?", err)
 	}
@@ -104,11 +94,11 @@ func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
 	}
 	var out []planned
 	if s.GPUAccess == DRA {
-		v, err := c.pickVersion(ctx, "resource.k8s.io", "v1", "v1beta2", "v1beta1")
+		v, err := c.pickVersion(ctx, claimTemplateKind, "v1", "v1beta2", "v1beta1")
 		if err != nil {
 			return nil, fmt.Errorf("%w, and gpu_access: dra needs it; use gpu_access: device-plugin", err)
 		}
-		r := claimTemplates
+		r := claimTemplateKind
 		r.Version = v
 		out = append(out, planned{r, s.ClaimTemplate(v)})
 	}
@@ -116,9 +106,9 @@ func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
 		if err := d.checkStorage(ctx); err != nil {
 			return nil, err
 		}
-		out = append(out, planned{claims, s.CacheClaim()}, planned{jobs, s.PopulateJob()})
+		out = append(out, planned{claimKind, s.CacheClaim()}, planned{jobKind, s.PopulateJob()})
 	}
-	r := dgds
+	r := graphKind
 	r.Version = version
 	d.Notes = append(d.Notes, c.versionSkew(ctx, s.Image)...)
 	return append(out, planned{r, s.DGD(version)}), nil
@@ -126,7 +116,7 @@ func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
 
 // checkStorage fails before a claim is made that nothing will ever fill.
 func (d *Deployed) checkStorage(ctx context.Context) error {
-	list, err := d.client.resource(storageClasses, "").List(ctx, metav1.ListOptions{})
+	list, err := d.client.resource(storageClassKind, "").List(ctx, metav1.ListOptions{})
 	if apierrors.IsForbidden(err) {
 		d.Notes = append(d.Notes, "whether the cluster has the StorageClass of the model cache is not known: this account may not list storageclasses")
 		return nil

@@ -91,9 +91,10 @@ func TestDeployRefuses(t *testing.T) {
 	}{
 		"no operator":        {func(f *fakeAPI) { delete(f.groups, "nvidia.com") }, nil, "is the Dynamo operator"},
 		"another version":    {func(f *fakeAPI) { f.groups["nvidia.com"] = []string{"v9"} }, nil, "serves the API nvidia.com as v9"},
+		"others' kinds only": {func(f *fakeAPI) { f.groups["nvidia.com"], f.foreign = []string{"v1alpha1"}, "v1alpha1" }, nil, "dynamographdeployments in none of"},
 		"no DRA":             {func(f *fakeAPI) { delete(f.groups, "resource.k8s.io") }, func(s *DeploySpec) { s.GPUAccess = DRA }, "use gpu_access: device-plugin"},
 		"no StorageClass":    {nil, nil, "no default is set"},
-		"no right to delete": {func(f *fakeAPI) { f.denied[Access{dgdGroup, "dynamographdeployments", "delete"}] = true }, nil, `{apiGroups: ["nvidia.com"], resources: ["dynamographdeployments"], verbs: ["delete"]}`},
+		"no right to delete": {func(f *fakeAPI) { f.denied[Access{dynamoGroup, "dynamographdeployments", "delete"}] = true }, nil, `{apiGroups: ["nvidia.com"], resources: ["dynamographdeployments"], verbs: ["delete"]}`},
 		"no right to logs":   {func(f *fakeAPI) { f.denied[Access{"", "pods/log", "get"}] = true }, nil, `resources: ["pods/log"]`},
 		"a bad spec":         {nil, func(s *DeploySpec) { s.RouterMode = "direct" }, "router_mode"},
 	} {
@@ -117,6 +118,15 @@ func TestDeployRefuses(t *testing.T) {
 				t.Errorf("made %v", got)
 			}
 		})
+	}
+}
+
+// The GPU operator serves kinds of its own in nvidia.com, in versions of its own.
+func TestVersionIsThatOfTheKind(t *testing.T) {
+	f, c := newFakeAPI(t)
+	f.foreign = "v1beta1"
+	if v, err := c.pickVersion(t.Context(), graphKind, v1beta1, v1alpha1); v != v1alpha1 || err != nil {
+		t.Errorf("version %q, %v; want the one that serves the kind", v, err)
 	}
 }
 

@@ -145,7 +145,7 @@ func (s *survey) describe(ctx context.Context, o object) (Deployment, error) {
 		d.Generation = int64(n)
 	}
 	g := &graph{Deployment: &d, object: o, parts: parseComponents(o), status: statusOf(o)}
-	pods, err := s.list(ctx, podResource, d.Namespace, labelGraph)
+	pods, err := s.list(ctx, podKind, d.Namespace, labelGraph)
 	g.podsKnown = err == nil
 	g.note(err)
 	g.assign(pods)

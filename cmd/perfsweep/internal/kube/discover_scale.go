@@ -29,7 +29,7 @@ func (s *survey) readAutoscalers(ctx context.Context, g *graph) {
 			}
 		}
 	}
-	hpas, err := s.list(ctx, hpaResource, g.Namespace, "")
+	hpas, err := s.list(ctx, hpaKind, g.Namespace, "")
 	g.note(err)
 	for _, o := range hpas {
 		most, _ := digInt(o, "spec", "maxReplicas")
@@ -44,9 +44,9 @@ func (s *survey) readAutoscalers(ctx context.Context, g *graph) {
 	var scaled []object
 	// Whoever has no rule for a kind that is not installed is refused, too: the
 	// directory tells the two apart.
-	if installed, err := s.c.about(ctx, "/apis/"+kedaResource.Group, &metav1.APIGroup{}); err != nil || installed {
+	if installed, err := s.c.about(ctx, "/apis/"+scaledObjectKind.Group, &metav1.APIGroup{}); err != nil || installed {
 		g.note(err)
-		scaled, err = s.list(ctx, kedaResource, g.Namespace, "")
+		scaled, err = s.list(ctx, scaledObjectKind, g.Namespace, "")
 		g.note(err)
 	}
 	for _, o := range scaled {

@@ -13,7 +13,7 @@ const frontendPort = 8000
 // labels, else the one that the operator's rule names, else its frontend's pod.
 // A Service of another deployment is never taken.
 func (s *survey) readFrontend(ctx context.Context, g *graph) {
-	services, err := s.list(ctx, serviceResource, g.Namespace, "")
+	services, err := s.list(ctx, serviceKind, g.Namespace, "")
 	g.note(err)
 	var labelled, byRule []object
 	for _, o := range services {

@@ -27,14 +27,6 @@ const (
 // graphVersions are the API versions that are understood, the richer one first.
 var graphVersions = [...]string{"v1beta1", "v1alpha1"}
 
-var (
-	podResource     = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
-	serviceResource = schema.GroupVersionResource{Version: "v1", Resource: "services"}
-	nodeResource    = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
-	hpaResource     = schema.GroupVersionResource{Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"}
-	kedaResource    = schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-)
-
 // survey reads a cluster once: what is asked for twice is remembered.
 type survey struct {
 	c        *Client
@@ -188,8 +180,8 @@ func (s *survey) node(ctx context.Context, name string) (object, error) {
 	if l, ok := s.nodes[name]; ok {
 		return l.items[0], l.err
 	}
-	u, err := s.c.resource(nodeResource, "").Get(ctx, name, metav1.GetOptions{})
-	l := listing{items: []object{nil}, err: explain(err, "get", resourceName(nodeResource), "", name)}
+	u, err := s.c.resource(nodeKind, "").Get(ctx, name, metav1.GetOptions{})
+	l := listing{items: []object{nil}, err: explain(err, "get", resourceName(nodeKind), "", name)}
 	if err == nil {
 		l.items[0] = u.Object
 	}

@@ -23,6 +23,7 @@ type fakeAPI struct {
 	groups  map[string][]string
 	logs    map[string]string // by pod
 	uid     int
+	foreign string // a version of the groups in which others serve their kinds
 	// created plays the operator and the controllers; it may add objects.
 	created func(f *fakeAPI, o map[string]any)
 }
@@ -75,10 +76,12 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.group(w, parts[1])
 		return
 	}
-	if parts[0] == "apis" && len(parts) == 3 && parts[1] == dgdGroup {
-		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIResourceList", "groupVersion": parts[1] + "/" + parts[2], "resources": []any{
-			map[string]any{"name": "dynamographdeployments", "kind": dgdKind, "namespaced": true, "verbs": []any{"get"}},
-		}})
+	if parts[0] == "apis" && len(parts) == 3 {
+		var kinds []any
+		if parts[2] != f.foreign {
+			kinds = []any{map[string]any{"name": graphPlural, "namespaced": true}, map[string]any{"name": claimTemplateKind.Resource, "namespaced": true}}
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIResourceList", "groupVersion": parts[1] + "/" + parts[2], "resources": kinds})
 		return
 	}
 	group := ""

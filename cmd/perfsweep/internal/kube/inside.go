@@ -29,7 +29,7 @@ func (c *Client) OwnImage(ctx context.Context) string {
 	if err != nil || !c.inCluster {
 		return ""
 	}
-	u, err := c.resource(core("pods"), c.namespace).Get(ctx, name, metav1.GetOptions{})
+	u, err := c.resource(podKind, c.namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return ""
 	}

@@ -12,17 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-func batchJobs() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: "batch", Version: "v1", Resource: "jobs"}
-}
-
-func core(plural string) schema.GroupVersionResource {
-	return schema.GroupVersionResource{Version: "v1", Resource: plural}
-}
 
 // LoadJob is the Job of load generators. Close removes it, whatever has become
 // of it meanwhile.
@@ -66,7 +57,7 @@ func (c *Client) StartLoad(ctx context.Context, s LoadSpec) (*LoadJob, error) {
 func (j *LoadJob) start(ctx context.Context) error {
 	ns := j.spec.Namespace
 	job := &unstructured.Unstructured{Object: j.spec.job(j.name)}
-	made, err := j.c.resource(batchJobs(), ns).Create(ctx, job, metav1.CreateOptions{})
+	made, err := j.c.resource(jobKind, ns).Create(ctx, job, metav1.CreateOptions{})
 	if err != nil {
 		return fmt.Errorf("starting the load generators: %w", explain(err, "create", "jobs.batch", ns, j.name))
 	}
@@ -75,7 +66,7 @@ func (j *LoadJob) start(ctx context.Context) error {
 	// ever. The pods are not there yet, or wait for it.
 	if len(j.spec.OwnSecret) > 0 {
 		secret := &unstructured.Unstructured{Object: j.spec.secret(j.name, string(j.uid))}
-		if _, err := j.c.resource(core("secrets"), ns).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+		if _, err := j.c.resource(secretKind, ns).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("starting the load generators: %w", explain(err, "create", "secrets", ns, j.name))
 		}
 	}
@@ -116,11 +107,11 @@ func (c *Client) removeLoad(ctx context.Context, ns, name string, uid types.UID)
 	if uid != "" {
 		opts.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
-	if err := c.resource(batchJobs(), ns).Delete(ctx, name, opts); err != nil && !gone(err) {
+	if err := c.resource(jobKind, ns).Delete(ctx, name, opts); err != nil && !gone(err) {
 		return left(ns, name, explain(err, "delete", "jobs.batch", ns, name))
 	}
 	// The collector takes the Secret as well, later.
-	if err := c.resource(core("secrets"), ns).Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !gone(err) && !apierrors.IsForbidden(err) {
+	if err := c.resource(secretKind, ns).Delete(ctx, name, metav1.DeleteOptions{}); err != nil && !gone(err) && !apierrors.IsForbidden(err) {
 		return left(ns, name, explain(err, "delete", "secrets", ns, name))
 	}
 	return c.awaitLoadGone(ctx, ns, name)
@@ -132,7 +123,7 @@ func (c *Client) awaitLoadGone(ctx context.Context, ns, name string) error {
 	for {
 		pods, err := c.jobPods(ctx, ns, name)
 		if err == nil && len(pods) == 0 {
-			_, err = c.resource(batchJobs(), ns).Get(ctx, name, metav1.GetOptions{})
+			_, err = c.resource(jobKind, ns).Get(ctx, name, metav1.GetOptions{})
 			if gone(err) {
 				return nil
 			}
@@ -158,7 +149,7 @@ func left(ns, name string, err error) error {
 
 // jobPods lists the pods of a Job.
 func (c *Client) jobPods(ctx context.Context, ns, job string) ([]podView, error) {
-	list, err := c.resource(core("pods"), ns).List(ctx, metav1.ListOptions{LabelSelector: jobLabel + "=" + job})
+	list, err := c.resource(podKind, ns).List(ctx, metav1.ListOptions{LabelSelector: jobLabel + "=" + job})
 	if err != nil {
 		return nil, explain(err, "list", "pods", ns, "")
 	}
@@ -206,7 +197,7 @@ func (c *Client) loads(ctx context.Context, ns, also string) ([]unstructured.Uns
 	if also != "" {
 		selector += "," + also
 	}
-	list, err := c.resource(batchJobs(), ns).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := c.resource(jobKind, ns).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return nil, explain(err, "list", "jobs.batch", ns, "")
 	}

@@ -106,7 +106,7 @@ func (j *LoadJob) look(ctx context.Context, events bool) (run int, why stuck, wh
 		return run, why, who, nil
 	}
 	// Who may not read events is told less.
-	list, err := j.c.resource(core("events"), ns).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(j.uid)})
+	list, err := j.c.resource(eventKind, ns).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(j.uid)})
 	if err != nil {
 		return run, why, who, nil
 	}

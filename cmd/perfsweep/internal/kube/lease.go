@@ -9,11 +9,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 
 // A run that has not renewed its lease for this long has ended, however it did.
 // Machines whose clocks are a minute apart still agree.
@@ -45,11 +42,11 @@ func (c *Client) HoldLease(ctx context.Context, run Run, namespace string) (*Lea
 	run.mark(o)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	got, err := c.resource(leases, namespace).Create(call, &unstructured.Unstructured{Object: o}, metav1.CreateOptions{})
+	got, err := c.resource(leaseKind, namespace).Create(call, &unstructured.Unstructured{Object: o}, metav1.CreateOptions{})
 	if err != nil {
-		return nil, explain(err, "create", resourceName(leases), namespace, leaseName(run.ID))
+		return nil, explain(err, "create", resourceName(leaseKind), namespace, leaseName(run.ID))
 	}
-	l := &Lease{client: c, made: Made{leases, "Lease", namespace, got.GetName(), got.GetUID()}}
+	l := &Lease{client: c, made: Made{leaseKind, "Lease", namespace, got.GetName(), got.GetUID()}}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	l.done.Go(func() { l.renew(ctx) })
 	return l, nil
@@ -75,7 +72,7 @@ func (l *Lease) renew(ctx context.Context) {
 
 func (l *Lease) write(ctx context.Context, now time.Time) error {
 	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"renewTime":%q}}`, l.made.UID, now.UTC().Format(microTime))
-	_, err := l.client.resource(leases, l.made.Namespace).Patch(ctx, l.made.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	_, err := l.client.resource(leaseKind, l.made.Namespace).Patch(ctx, l.made.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
 	return err
 }
 

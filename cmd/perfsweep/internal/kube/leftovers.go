@@ -29,17 +29,17 @@ type Leftover struct {
 // which they are removed: what tells that a run is alive goes last.
 func (c *Client) markedKinds(ctx context.Context) []schema.GroupVersionResource {
 	var out []schema.GroupVersionResource
-	for _, k := range []schema.GroupVersionResource{dgds, claimTemplates} {
+	for _, k := range []schema.GroupVersionResource{graphKind, claimTemplateKind} {
 		want := []string{v1beta1, v1alpha1}
-		if k == claimTemplates {
+		if k == claimTemplateKind {
 			want = []string{"v1", "v1beta2", "v1beta1"}
 		}
-		if v, err := c.pickVersion(ctx, k.Group, want...); err == nil {
+		if v, err := c.pickVersion(ctx, k, want...); err == nil {
 			k.Version = v
 			out = append(out, k)
 		}
 	}
-	return append(out, jobs, claims, secrets, leases)
+	return append(out, jobKind, claimKind, secretKind, leaseKind)
 }
 
 // Leftovers are the objects in a namespace ("" = in all) that carry this
@@ -63,10 +63,10 @@ func (c *Client) Leftovers(ctx context.Context, namespace string) (found []Lefto
 			}
 			found = append(found, l)
 			switch kind {
-			case jobs:
+			case jobKind:
 				n, _, _ := unstructured.NestedInt64(o.Object, "status", "active")
 				alive[l.key()] = alive[l.key()] || n > 0
-			case leases: // the last kind, and the last word
+			case leaseKind: // the last kind, and the last word
 				alive[l.key()] = leaseAlive(o.Object, time.Now())
 			}
 		}

@@ -14,7 +14,7 @@ const systemPort = 9090
 // MetricsPages are the metrics pages of the pods that hold GPUs in a deployment:
 // every worker's, on the port that the operator gives it.
 func (c *Client) MetricsPages(ctx context.Context, ns, name string) ([]string, error) {
-	list, err := c.resource(core("pods"), ns).List(ctx, metav1.ListOptions{LabelSelector: "nvidia.com/dynamo-graph-deployment-name=" + name})
+	list, err := c.resource(podKind, ns).List(ctx, metav1.ListOptions{LabelSelector: "nvidia.com/dynamo-graph-deployment-name=" + name})
 	if err != nil {
 		return nil, explain(err, "list", "pods", ns, "")
 	}

@@ -98,7 +98,7 @@ func (p *LoadPod) Lines(ctx context.Context, since time.Time) (io.ReadCloser, er
 // cannot be asked. What replaces it is another incarnation, known from Ready on.
 func (p *LoadPod) Alive(ctx context.Context) (string, error) {
 	pod, c, ns := p.now(), p.job.c, p.job.spec.Namespace
-	u, err := c.resource(core("pods"), ns).Get(ctx, pod.Metadata.Name, metav1.GetOptions{})
+	u, err := c.resource(podKind, ns).Get(ctx, pod.Metadata.Name, metav1.GetOptions{})
 	if err != nil {
 		return "", explain(err, "get", "pods", ns, pod.Metadata.Name)
 	}

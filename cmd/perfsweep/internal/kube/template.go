@@ -7,7 +7,6 @@ import (
 
 // The API of a DynamoGraphDeployment, in both of its versions.
 const (
-	dgdGroup = "nvidia.com"
 	dgdKind  = "DynamoGraphDeployment"
 	v1beta1  = "v1beta1"
 	v1alpha1 = "v1alpha1"
@@ -58,7 +57,7 @@ func (s DeploySpec) DGD(version string) map[string]any {
 		spec["components"] = list
 		spec["backendFramework"] = "vllm"
 	}
-	return map[string]any{"apiVersion": dgdGroup + "/" + version, "kind": dgdKind, "metadata": meta, "spec": spec}
+	return map[string]any{"apiVersion": dynamoGroup + "/" + version, "kind": dgdKind, "metadata": meta, "spec": spec}
 }
 
 // Objects are the deployment and what its pods are given GPUs by, in the newest

@@ -12,30 +12,36 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// pickVersion is the first of the wanted versions of an API group that the
-// cluster serves.
-func (c *Client) pickVersion(ctx context.Context, group string, want ...string) (string, error) {
-	var served metav1.APIGroup
-	found, err := c.about(ctx, "/apis/"+group, &served)
+// pickVersion is the first of the wanted versions in which the cluster serves a
+// resource. The group alone does not tell: others than Dynamo serve nvidia.com
+// too, each kind in versions of its own.
+func (c *Client) pickVersion(ctx context.Context, of schema.GroupVersionResource, want ...string) (string, error) {
+	var group metav1.APIGroup
+	found, err := c.about(ctx, "/apis/"+of.Group, &group)
 	switch {
 	case err != nil:
 		return "", err
 	case !found:
-		return "", fmt.Errorf("the cluster does not serve the API %s", group)
+		return "", fmt.Errorf("the cluster does not serve the API %s", of.Group)
 	}
 	var have []string
-	for _, v := range served.Versions {
+	for _, v := range group.Versions {
 		have = append(have, v.Version)
 	}
 	for _, v := range want {
-		if slices.Contains(have, v) {
+		if !slices.Contains(have, v) {
+			continue
+		}
+		var kinds metav1.APIResourceList
+		if found, err = c.about(ctx, "/apis/"+of.Group+"/"+v, &kinds); err != nil {
+			return "", err
+		}
+		if found && slices.ContainsFunc(kinds.APIResources, func(k metav1.APIResource) bool { return k.Name == of.Resource }) {
 			return v, nil
 		}
 	}
-	return "", fmt.Errorf("the cluster serves the API %s as %s, and this program knows %s", group, listed(have), listed(slices.Clone(want)))
+	return "", fmt.Errorf("the cluster serves the API %s as %s, and %s in none of %s, which this program knows", of.Group, listed(have), of.Resource, listed(slices.Clone(want)))
 }
-
-var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
 
 // operatorLabel finds the operator's Deployment as its chart names it.
 const operatorLabel = "app.kubernetes.io/name=dynamo-operator"
@@ -46,7 +52,7 @@ var semantic = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
 // are of different releases: the pair has panicked at start (AICR issue 1192). It is
 // advice: where the operator cannot be read, nothing is said.
 func (c *Client) versionSkew(ctx context.Context, image string) []string {
-	list, err := c.resource(deployments, "").List(ctx, metav1.ListOptions{LabelSelector: operatorLabel, Limit: 10})
+	list, err := c.resource(deploymentKind, "").List(ctx, metav1.ListOptions{LabelSelector: operatorLabel, Limit: 10})
 	if err != nil || len(list.Items) == 0 {
 		return nil
 	}

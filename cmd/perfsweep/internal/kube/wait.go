@@ -68,9 +68,9 @@ func await(ctx context.Context, what string, say func(string), look func(context
 func (d *Deployed) awaitPopulated(ctx context.Context, say func(string)) error {
 	s := d.Spec
 	return await(ctx, "the model cache to be filled", say, func(ctx context.Context) (state, error) {
-		job, err := d.client.resource(jobs, s.Namespace).Get(ctx, s.populateJob(), metav1.GetOptions{})
+		job, err := d.client.resource(jobKind, s.Namespace).Get(ctx, s.populateJob(), metav1.GetOptions{})
 		if err != nil {
-			return state{}, explain(err, "get", resourceName(jobs), s.Namespace, s.populateJob())
+			return state{}, explain(err, "get", resourceName(jobKind), s.Namespace, s.populateJob())
 		}
 		list, err := d.client.podsBy(ctx, s.Namespace, jobLabel+"="+s.populateJob())
 		if err != nil {
@@ -101,7 +101,7 @@ func (d *Deployed) awaitPopulated(ctx context.Context, say func(string)) error {
 // claimState says what the cache's volume waits for. A class that binds with
 // the first pod leaves it pending until then, which is no fault.
 func (d *Deployed) claimState(ctx context.Context) []string {
-	pvc, err := d.client.resource(claims, d.Spec.Namespace).Get(ctx, d.Spec.cachePVC(), metav1.GetOptions{})
+	pvc, err := d.client.resource(claimKind, d.Spec.Namespace).Get(ctx, d.Spec.cachePVC(), metav1.GetOptions{})
 	if err != nil {
 		return nil // the pod's own reason is told in any case
 	}
@@ -148,7 +148,7 @@ func (d *Deployed) awaitReady(ctx context.Context, say func(string)) error {
 const dgdLabel = "nvidia.com/dynamo-graph-deployment-name"
 
 func (c *Client) podsBy(ctx context.Context, namespace, selector string) ([]podView, error) {
-	list, err := c.resource(core("pods"), namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
+	list, err := c.resource(podKind, namespace).List(ctx, metav1.ListOptions{LabelSelector: selector})
 	if err != nil {
 		return nil, explain(err, "list", "pods", namespace, "")
 	}
