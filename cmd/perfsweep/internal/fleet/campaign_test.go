@@ -28,7 +28,7 @@ func TestCampaignRepeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer j.Close()
+		defer func() { _ = j.Close() }() // each line is synced as it is written
 		runs := 0
 		c := &sweep.Campaign{Curve: curve, Journal: j, Measure: func(ctx context.Context, s sweep.Step, first uint64) (loadgen.Result, error) {
 			if runs++; runs == 2 {

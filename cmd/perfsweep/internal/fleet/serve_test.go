@@ -79,7 +79,7 @@ func TestServe(t *testing.T) {
 		t.Fatal(err)
 	}
 	sim := enginesim.New(p)
-	defer sim.Close()
+	defer func() { _ = sim.Close() }()
 	base, err := sim.Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestServe(t *testing.T) {
 	var stops []func() error
 	for i := range 3 {
 		pod, stop := served(t, i, strings.TrimPrefix(base, "http://"))
-		defer stop()
+		defer func() { _ = stop() }() // again, after a test that failed
 		pods, stops = append(pods, pod), append(stops, stop)
 	}
 	resp, err := http.Post(pods[0].(*tcpPod).url+pathClock, "", strings.NewReader("{}"))
