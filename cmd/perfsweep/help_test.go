@@ -1,7 +1,11 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"io"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -26,7 +30,7 @@ func TestHelp(t *testing.T) {
 	check(root)
 	got := 0
 	for _, c := range root.Commands() {
-		if c.Hidden {
+		if c.Hidden || c.IsAdditionalHelpTopicCommand() {
 			continue
 		}
 		got++
@@ -34,5 +38,34 @@ func TestHelp(t *testing.T) {
 	}
 	if got != 12 {
 		t.Errorf("%d commands; README.md and this test know 12", got)
+	}
+}
+
+// README.md and perfsweep help exit-codes have the same table.
+func TestHelpTopics(t *testing.T) {
+	b, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help := exitCodesTopic().Long
+	for _, m := range exitMeanings {
+		if row := fmt.Sprintf("| %d | %s |\n", m.code, m.meaning); !strings.Contains(string(b), row) {
+			t.Errorf("README.md lacks %s", row)
+		}
+		if row := fmt.Sprintf(" %d  %s\n", m.code, m.meaning); !strings.Contains(help, row) {
+			t.Errorf("help exit-codes lacks %s", row)
+		}
+	}
+	for _, topic := range []string{"concepts", "exit-codes"} {
+		var out bytes.Buffer
+		if code := run(t.Context(), []string{"help", topic}, nil, &out, io.Discard); code != exitDone || out.Len() < 500 {
+			t.Errorf("help %s: exit code %d and %q", topic, code, out.String())
+		}
+		for line := range strings.Lines(out.String()) {
+			// README.md's table has longer rows.
+			if len(line) > 81 && !strings.ContainsAny(line[:5], "0123456789") {
+				t.Errorf("help %s is wider than 80 columns: %s", topic, line)
+			}
+		}
 	}
 }
