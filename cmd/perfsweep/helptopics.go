@@ -64,8 +64,8 @@ Answers
 
 Why it refuses
   INVALID               a run failed a gate V1..V9 (errors, load not held, a
-                        stall, this tool at its limit ...): it is kept, and never
-                        counts as a slow run
+                        stall, this tool at its limit ...): it is kept and
+                        never counts as a slow run
   unstable              runs at one level disagree, drift, or stand still
   PROVISIONAL           the data stand, and nothing outside says that the whole
                         place is not slow: give an --anchor, or an --approve
