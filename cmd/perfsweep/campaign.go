@@ -30,6 +30,7 @@ type campaign struct {
 	census    census
 	loaders   *loaders // nil: this process makes the load
 	named     bool     // the cluster names the deployment
+	precision string   // of what --deploy has brought up, as far as it is known
 	// id is the campaign's, as its journal has it; "" where none is needed.
 	id   string
 	ears ears
@@ -100,6 +101,9 @@ func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
 	}
 	labels, err := labelMap("label", c.flags.labels)
 	if err != nil {
+		return spec, nil, err
+	}
+	if labels, err = c.flags.withProduct(labels); err != nil {
 		return spec, nil, err
 	}
 	probe := c.plan

@@ -24,7 +24,8 @@ image, image_registry, image_pull_secrets, gpus_per_worker, precision, router_mo
 frontends, node_selector, tolerations (key, value, effect), scheduler, kai_queue,
 kueue_queue, gpu_access (device-plugin or dra), ca_bundle (config_map, key), model_pvc
 (a claim that holds the model: nothing is downloaded) and model_cache (off, size,
-storage_class, token_secret, token_key). What a killed process left is listed by
+storage_class, token_secret, token_key). The precision, else the one that the
+checkpoint's name tells, becomes the label of that name. What a killed process left is listed by
 "perfsweep discover --leftovers".`
 
 // deployFlags bring up what is measured.

@@ -24,6 +24,7 @@ func (c *campaign) onDeployment(ctx context.Context, ready func(kube.DeploySpec)
 	}
 	remove, err := c.bringUp(ctx, s)
 	if err == nil {
+		c.precision = s.Precision
 		curve, d, err = measure()
 	}
 	if left := remove(); left != nil {

@@ -30,6 +30,7 @@ type measureFlags struct {
 	load       loadFlags
 	deploy     deployFlags
 	kube       kubeFlags
+	gpuProduct string
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
@@ -39,6 +40,7 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	m.kube.bind(f)
 	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE], sim:PRESET[?key=value&…], or k8s:[NAMESPACE/]NAME of a DynamoGraphDeployment (see discover)")
 	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets; a cluster knows those of a k8s: target")
+	f.StringVar(&m.gpuProduct, "gpu-product", "", "k8s: targets: GPU product, as the nodes' label nvidia.com/gpu.product has it, where the nodes may not be read; the same as --label gpu_product=NAME")
 	f.StringVar(&m.model, "model", "", "model to ask for (default: the overlay's, else the only one served)")
 	f.StringVar(&m.journal, "journal", "", "file that is read and appended to, one fsynced line a run")
 	f.BoolVar(&m.resume, "resume", false, "continue the campaign in --journal; nothing is measured twice")

@@ -17,6 +17,12 @@ import (
 // are apart.
 const labelDisaggregated = "disaggregated"
 
+// The labels of the GPU and of the checkpoint.
+const (
+	labelProduct   = "gpu_product"
+	labelPrecision = "precision"
+)
+
 // resolve opens the target that the flags name. What a cluster knows of it
 // answers for the flags that were not given.
 func (c *campaign) resolve(ctx context.Context) (*target, error) {
@@ -72,10 +78,16 @@ func (c *campaign) inCluster(cluster *kube.Client, d kube.Deployment) (*target, 
 	case c.flags.gpus > 0 && c.flags.gpus != d.GPUs:
 		return nil, badInputf("--gpus %d contradicts --target %s, which has %d (by %s); drop --gpus", c.flags.gpus, t.public, d.GPUs, d.GPUsFrom)
 	}
+	if p := c.flags.gpuProduct; p != "" && d.GPUProduct != "" && p != d.GPUProduct {
+		return nil, badInputf("--gpu-product %s contradicts --target %s, whose nodes are labelled %s; drop --gpu-product", p, t.public, d.GPUProduct)
+	}
 	if c.model == "" && d.ModelServed {
 		c.model = d.Model
 	}
 	t.labels["routing_mode"] = "dynamo-router"
+	if c.precision != "" {
+		t.labels[labelPrecision] = c.precision
+	}
 	var err error
 	if t.baseURL, err = loadgen.ParseBaseURL(d.Frontend.URL()); err != nil {
 		return nil, fmt.Errorf("the address of %s: %w", t.public, err)
@@ -143,6 +155,9 @@ func (c *campaign) labelled(t *target, stated map[string]string) map[string]stri
 			c.say("note: --label %s=%s stands for %q, which the cluster says", k, stated[k], known)
 		}
 		out[k] = stated[k]
+	}
+	if out[labelProduct] == "" {
+		c.say("note: the GPU of %s is not known: state it with --gpu-product NAME", t.public)
 	}
 	return out
 }

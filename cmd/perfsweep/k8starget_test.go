@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube/kubetest"
+	"github.com/perfsweep/perfsweep/loadgen"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // inTestCluster is a campaign against the deployment team/qwen of a recorded
@@ -72,6 +75,80 @@ func TestClusterTarget(t *testing.T) {
 		if !strings.Contains(said.String(), `--label gpu_product=GB300 stands for "NVIDIA-GB300"`) {
 			t.Errorf("said %q", said)
 		}
+	}
+}
+
+// The precision is that of the file of --deploy, else that of the checkpoint's
+// name, and the user's word stands.
+func TestClusterTargetPrecision(t *testing.T) {
+	for _, tt := range []struct {
+		model, deployed string
+		stated          map[string]string
+		want            string
+	}{
+		{"Qwen/Qwen3-8B", "", nil, ""},
+		{"Qwen/Qwen3-8B-FP8", "", nil, "fp8"},
+		{"Qwen/Qwen3-8B", "nvfp4", nil, "nvfp4"},
+		{"Qwen/Qwen3-8B-FP8", "nvfp4", nil, "nvfp4"},
+		{"Qwen/Qwen3-8B-FP8", "fp8", map[string]string{"precision": "bf16"}, "bf16"},
+	} {
+		c, _ := inTestCluster(t, "k8s:qwen", "Qwen/Qwen3-8B", tt.model)
+		c.precision = tt.deployed
+		got, err := c.resolve(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if labels := c.labelled(got, tt.stated); labels["precision"] != tt.want {
+			t.Errorf("%+v: label precision is %q", tt, labels["precision"])
+		}
+	}
+}
+
+// --gpu-product states what the nodes would say, where they may not be read.
+func TestGPUProduct(t *testing.T) {
+	unlabelled := []string{"nvidia.com/gpu.product: NVIDIA-GB300", "other: NVIDIA-GB300"}
+	for _, tt := range []struct {
+		name, product string
+		labels        []string
+		replace       []string
+		want, refused string
+	}{
+		{"nodes without a label", "NVIDIA-B200", nil, unlabelled, "NVIDIA-B200", ""},
+		{"as the nodes say", "NVIDIA-GB300", nil, nil, "NVIDIA-GB300", ""},
+		{"stated twice", "NVIDIA-GB300", []string{"gpu_product=NVIDIA-GB300", "a=b"}, nil, "NVIDIA-GB300", ""},
+		{"unlike the nodes", "NVIDIA-B200", nil, nil, "", "--gpu-product NVIDIA-B200 contradicts --target k8s:team/qwen, whose nodes are labelled NVIDIA-GB300"},
+		{"unlike the label", "NVIDIA-B200", []string{"gpu_product=B300"}, unlabelled, "", "--gpu-product NVIDIA-B200 contradicts --label gpu_product=B300"},
+		{"no product", "a b", nil, unlabelled, "", "such as NVIDIA-H100-80GB-HBM3"},
+		{"unknown", "", nil, unlabelled, "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, said := inTestCluster(t, "k8s:qwen", tt.replace...)
+			c.plan = sweep.DefaultPlan(sweep.Quick)
+			c.flags.workload, c.flags.gpuProduct, c.flags.labels = loadgen.Synthetic, tt.product, tt.labels
+			_, stated, err := c.asked()
+			var got *target
+			if err == nil {
+				got, err = c.resolve(t.Context())
+			}
+			if tt.refused != "" {
+				if code, _ := exitCode(t.Context(), err); code != exitInput || !strings.Contains(err.Error(), tt.refused) {
+					t.Errorf("error %v, want %q", err, tt.refused)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if labels := c.labelled(got, stated); labels["gpu_product"] != tt.want {
+				t.Errorf("label gpu_product is %q, want %q", labels["gpu_product"], tt.want)
+			}
+			if hint := strings.Contains(said.String(), "state it with --gpu-product NAME"); hint != (tt.want == "") {
+				t.Errorf("said %q", said)
+			}
+		})
+	}
+	if code := run(t.Context(), []string{"sweep", "--target", "sim:flat", "--gpu-product", "H100"}, strings.NewReader(""), io.Discard, io.Discard); code != exitInput {
+		t.Errorf("exit %d where no cluster is", code)
 	}
 }
 

@@ -220,6 +220,7 @@ func (d *Deployment) fingerprint() map[string]string {
 	set("node", only(nodes))
 	set("gpu_product", d.GPUProduct)
 	set("driver", d.Driver)
+	set("precision", precisionOf(d.Model))
 	set("router_mode", d.RouterMode)
 	if d.Disaggregated {
 		set("disaggregated", d.Ratio)
