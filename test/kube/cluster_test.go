@@ -158,7 +158,13 @@ metadata: {name: bench}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: bench}
 subjects: [{kind: ServiceAccount, name: bench, namespace: `+ns+`}]
 `)
-	token := kubectl(t, "-n", ns, "create", "token", "bench")
+	return kubeconfigOf(t, ns, "bench")
+}
+
+// kubeconfigOf has the rights of a ServiceAccount.
+func kubeconfigOf(t *testing.T, ns, account string) (kubeconfig string) {
+	t.Helper()
+	token := kubectl(t, "-n", ns, "create", "token", account)
 	var view struct {
 		Clusters []struct {
 			Cluster map[string]any `json:"cluster"`

@@ -105,10 +105,15 @@ func leftovers(t *testing.T, ns string, more ...string) []leftover {
 	return unmarshal[struct{ Leftovers []leftover }](t, run(t, 0, append([]string{"discover", "-n", ns, "--leftovers", "-o", "json"}, more...)...)).Leftovers
 }
 
+// The rights of the manifests are enough for all of it.
 func TestDeployMeasureRemove(t *testing.T) {
 	ns := namespace(t)
 	operate(t, ns, deployed)
-	a := shared.perfsweep(nil, sweepDeployed(ns, deployFile(t, ""), "-o", "json")...)
+	for _, file := range []string{"rbac.yaml", "rbac-outside.yaml", "rbac-deploy.yaml"} {
+		kubectl(t, "-n", ns, "create", "-f", filepath.Join("..", "..", "deploy", file))
+	}
+	account := []string{"KUBECONFIG=" + kubeconfigOf(t, ns, "perfsweep")}
+	a := shared.perfsweep(account, sweepDeployed(ns, deployFile(t, ""), "-o", "json")...)
 	if a.code != 0 && a.code != 9 { // a flat curve of three levels has no knee
 		t.Fatalf("exit %d\n%s\n%s", a.code, a.stdout, a.stderr)
 	}
@@ -119,6 +124,9 @@ func TestDeployMeasureRemove(t *testing.T) {
 	}
 	if !json.Valid([]byte(a.stdout)) || !strings.Contains(a.stdout, `"levels"`) {
 		t.Errorf("no curve in\n%s", a.stdout)
+	}
+	if a := shared.perfsweep(account, "discover", "-n", ns, "--leftovers", "--clean"); a.code != 0 || strings.Contains(a.stdout+a.stderr, "forbidden") {
+		t.Errorf("exit %d\n%s\n%s", a.code, a.stdout, a.stderr)
 	}
 	noDeployment(t, ns)
 }
@@ -131,6 +139,21 @@ func TestDeployNeverReady(t *testing.T) {
 	operate(t, ns, big)
 	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""), "--deploy-timeout", "12s")...)
 	for _, want := range []string{"--deploy-timeout 12s has passed", "Insufficient nvidia.com/gpu", "cannot be scheduled"} {
+		if !strings.Contains(a.stderr, want) {
+			t.Errorf("no %q in\n%s", want, a.stderr)
+		}
+	}
+	noDeployment(t, ns)
+}
+
+// A crash loop ends the wait long before the deadline, with the last lines.
+func TestDeployCrashLoop(t *testing.T) {
+	ns := namespace(t)
+	broken := deployed
+	broken.preset = "no-such-preset"
+	operate(t, ns, broken)
+	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""))...)
+	for _, want := range []string{"has ended 3 times", "no-such-preset"} {
 		if !strings.Contains(a.stderr, want) {
 			t.Errorf("no %q in\n%s", want, a.stderr)
 		}

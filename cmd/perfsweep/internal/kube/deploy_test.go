@@ -168,24 +168,29 @@ func TestDeployFails(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	t.Run("crash", func(t *testing.T) {
-		f, c := newFakeAPI(t)
-		f.logs["w-0"] = "CUDA error: out of memory\n"
-		f.created = func(f *fakeAPI, o map[string]any) {
-			if o["kind"] == dgdKind {
-				f.addPod("w-0", map[string]any{"nvidia.com/dynamo-graph-deployment-name": "perf"}, map[string]any{"containerStatuses": []any{map[string]any{
-					"name": "main", "ready": false, "restartCount": int64(3), "state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
-					"lastState": map[string]any{"terminated": map[string]any{"exitCode": int64(1), "reason": "Error"}},
-				}}})
+	for name, logs := range map[string]map[string]string{
+		"crash":                  {"w-0": "the next attempt\n", "w-0 before": "CUDA error: out of memory\n"},
+		"crash, its log removed": {"w-0": "CUDA error: out of memory\n", "w-0 before": logGone + "containerd://0565c473"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, c := newFakeAPI(t)
+			f.logs = logs
+			f.created = func(f *fakeAPI, o map[string]any) {
+				if o["kind"] == dgdKind {
+					f.addPod("w-0", map[string]any{"nvidia.com/dynamo-graph-deployment-name": "perf"}, map[string]any{"containerStatuses": []any{map[string]any{
+						"name": "main", "ready": false, "restartCount": int64(3), "state": map[string]any{"waiting": map[string]any{"reason": "CrashLoopBackOff"}},
+						"lastState": map[string]any{"terminated": map[string]any{"exitCode": int64(1), "reason": "Error"}},
+					}}})
+				}
 			}
-		}
-		spec := testSpec()
-		spec.ModelCache.Off = true
-		_, err := c.Deploy(t.Context(), testRun(), spec, quiet)
-		if err == nil || !strings.Contains(err.Error(), "container main of pod w-0 has ended 3 times; it wrote:") || !strings.Contains(err.Error(), "out of memory") {
-			t.Error(err)
-		}
-	})
+			spec := testSpec()
+			spec.ModelCache.Off = true
+			_, err := c.Deploy(t.Context(), testRun(), spec, quiet)
+			if err == nil || !strings.Contains(err.Error(), "container main of pod w-0 has ended 3 times; it wrote:\n    CUDA error: out of memory") {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 // What a worker's restarts tell comes before what its pod waits for.

@@ -21,7 +21,7 @@ type fakeAPI struct {
 	used    map[Access]bool
 	denied  map[Access]bool
 	groups  map[string][]string
-	logs    map[string]string // by pod
+	logs    map[string]string // by pod, and by "POD before" where that differs
 	uid     int
 	foreign string // a version of the groups in which others serve their kinds
 	// created plays the operator and the controllers; it may add objects.
@@ -114,6 +114,9 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if resource == "pods/log" {
+		if before := name + " before"; r.URL.Query().Has("previous") && f.logs[before] != "" {
+			name = before
+		}
 		_, _ = io.WriteString(w, f.logs[name])
 		return
 	}

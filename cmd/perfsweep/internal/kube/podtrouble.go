@@ -37,21 +37,23 @@ const (
 	tailBytes = 4 << 10
 )
 
+// logGone begins what a kubelet answers, as if it were the log, of a container
+// that it has removed meanwhile: it keeps the last one that ended, and what a
+// pod's status says can be one behind.
+const logGone = "unable to retrieve container logs for "
+
 // lastWords are the last lines of a container, where previous is set of the one
 // that ran before it was started again.
 func (c *Client) lastWords(ctx context.Context, ns, pod, container string, previous bool) string {
-	q := url.Values{"tailLines": {itoa(tailLines)}, "limitBytes": {itoa(tailBytes)}, "container": {container}}
-	if previous {
-		q.Set("previous", "true")
+	text, err := c.tail(ctx, ns, pod, container, previous)
+	if previous && strings.HasPrefix(text, logGone) {
+		text, err = c.tail(ctx, ns, pod, container, false)
 	}
-	body, err := c.log(ctx, ns, pod, q)
 	if err != nil {
 		return "; its log cannot be read: " + err.Error()
 	}
-	defer func() { _ = body.Close() }()                 // it was only read
-	b, _ := io.ReadAll(io.LimitReader(body, tailBytes)) // a part of the log is better than none
 	out := ""
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(text) {
 		if line = clip(line); line != "" {
 			out += "\n    " + line
 		}
@@ -60,6 +62,20 @@ func (c *Client) lastWords(ctx context.Context, ns, pod, container string, previ
 		return "; it wrote nothing"
 	}
 	return "; it wrote:" + out
+}
+
+func (c *Client) tail(ctx context.Context, ns, pod, container string, previous bool) (string, error) {
+	q := url.Values{"tailLines": {itoa(tailLines)}, "limitBytes": {itoa(tailBytes)}, "container": {container}}
+	if previous {
+		q.Set("previous", "true")
+	}
+	body, err := c.log(ctx, ns, pod, q)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = body.Close() }()                 // it was only read
+	b, _ := io.ReadAll(io.LimitReader(body, tailBytes)) // a part of the log is better than none
+	return string(b), nil
 }
 
 // condition is a condition of a Job.
