@@ -34,22 +34,36 @@ func (c *campaign) onDeployment(ctx context.Context, ready func(kube.DeploySpec)
 }
 
 // measureDeployments measures one window after the other, each on a fresh
-// deployment, which its UID tells from the others, as far as the first one has a point that
-// the others can confirm.
+// deployment, which its UID tells from the others, as far as the first one has a
+// point that the others can confirm. What was broken off between two of them goes
+// on with the next one.
 func (c *campaign) measureDeployments(ctx context.Context) (sweep.Curve, sweep.Decision, error) {
 	n := c.flags.deploy.times
 	if n < 2 || !c.flags.deploy.on {
 		return c.measure(ctx)
 	}
-	plan, model, changed := c.plan, c.model, c.changed
+	plan, model := c.plan, c.model
+	if old, err := c.peekJournal(); err == nil && old != nil { // else measure says what is wrong
+		p, last := old.Plan, max(old.Windows(), 1)
+		p.Confirm, p.Window, p.MaxRuns, p.MaxWall = true, last, plan.MaxRuns, plan.MaxWall
+		if d := sweep.NextStep(p, old.Runs); last < n && confirmable(d) {
+			c.say("window %d of %d is done: going on with the next one", last, n)
+			c.windows.number, c.windows.counted = last+1, true
+		}
+	}
 	for {
 		curve, d, err := c.measure(ctx)
 		w := max(curve.Windows(), 1)
-		if err != nil || !d.Done || d.Unstable() || d.Point.ConcurrencyPerGPU == 0 || w >= n {
+		if err != nil || !confirmable(d) || w >= n {
 			return curve, d, err
 		}
 		c.say("window %d of %d is done: the next one is measured on a fresh deployment", w, n)
-		c.plan, c.model, c.flags.resume, c.windows.number, c.flags.deployment = plan, model, true, w+1, ""
-		c.changed = func(flag string) bool { return flag == "window" || changed(flag) }
+		c.plan, c.model, c.flags.resume, c.flags.deployment = plan, model, true, ""
+		c.windows.number, c.windows.counted = w+1, true
 	}
+}
+
+// confirmable says that a window is over and has a point for the next one.
+func confirmable(d sweep.Decision) bool {
+	return d.Done && !d.Unstable() && d.Point.ConcurrencyPerGPU > 0
 }

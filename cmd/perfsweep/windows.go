@@ -15,8 +15,9 @@ import (
 
 // windowFlags choose the window that a campaign is measured in.
 type windowFlags struct {
-	number int // 0 = the one that the journal is in
-	gap    time.Duration
+	number  int  // 0 = the one that the journal is in
+	counted bool // by --deployments
+	gap     time.Duration
 	// want is the time that gate C6 wants between windows of one deployment.
 	want time.Duration
 }
@@ -59,7 +60,7 @@ func checkDeployment(id string, given bool) error {
 // existing journal is in, or why the one cannot follow the other. Nothing of it
 // needs the target.
 func (c *campaign) windowAsked(old *sweep.Curve) (w, last int, err error) {
-	w, asked := c.windows.number, c.changed("window")
+	w, asked := c.windows.number, c.windows.counted || c.changed("window")
 	if old == nil {
 		if w > 1 {
 			return w, 0, badInputf("--window %d: %s holds no earlier window; calibrate into it without --window first", w, c.flags.journal)
