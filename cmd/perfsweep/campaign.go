@@ -205,6 +205,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	pre, target, elsewhere := now.Preflight, now.Fingerprint.Target, c.elsewhere(old, now)
 	workers := c.watchWorkers(&now.Fingerprint, old)
 	addFacts(&now.Fingerprint, c.ears.facts, old)
+	c.moved(&now, old)
 	curve, err := journal.join(now, old, elsewhere)
 	if err != nil {
 		return nil, err

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -66,4 +70,24 @@ func (c *campaign) measureDeployments(ctx context.Context) (sweep.Curve, sweep.D
 // confirmable says that a window is over and has a point for the next one.
 func confirmable(d sweep.Decision) bool {
 	return d.Done && !d.Unstable() && d.Point.ConcurrencyPerGPU > 0
+}
+
+// moved lets a further window run on another node than the first one, whose node
+// the journal's header keeps: what is deployed anew is placed anew. A node that
+// the user states is compared like any label.
+func (c *campaign) moved(now *sweep.Curve, old *sweep.Curve) {
+	stated := func(label string) bool { return strings.HasPrefix(label, labelNode+"=") }
+	if old == nil || now.Plan.Window < 2 || !isClusterTarget(c.flags.target) || slices.ContainsFunc(c.flags.labels, stated) {
+		return
+	}
+	labels := maps.Clone(now.Fingerprint.Labels)
+	was, is := old.Fingerprint.Labels[labelNode], labels[labelNode]
+	if was == is || labels == nil {
+		return
+	}
+	c.say("note: window %d runs on %s, the first one ran on %s", now.Plan.Window, cmp.Or(is, "several nodes"), cmp.Or(was, "several nodes"))
+	if labels[labelNode] = was; was == "" {
+		delete(labels, labelNode)
+	}
+	now.Fingerprint.Labels = labels
 }

@@ -17,8 +17,9 @@ import (
 // are apart.
 const labelDisaggregated = "disaggregated"
 
-// The labels of the GPU and of the checkpoint.
+// The labels of the GPU, of the checkpoint and of the one node of the workers.
 const (
+	labelNode      = "node"
 	labelProduct   = "gpu_product"
 	labelPrecision = "precision"
 )
