@@ -97,6 +97,15 @@ func (e *evidence) c3() GateResult {
 	if len(flagged) > 0 {
 		g.Observed = strings.Join(flagged, "; ")
 	}
+	// Floor and ceiling do not rest on the pulse runs, but no check could ever see
+	// a lost worker by this journal, and the environment is one that stalls. Those
+	// at the point itself are judged by C1 and C4.
+	if b, why := e.curve.PulseBase(e.fit, e.op()); why == "" && b.ConcurrencyPerGPU != e.op() {
+		if apart := pulseApart(b, e.noise()); apart != "" {
+			g.State = Unmet
+			g.Observed += "; " + apart
+		}
+	}
 	return result(g)
 }
 

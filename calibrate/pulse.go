@@ -100,41 +100,6 @@ func pulseRunsWanted(sw float64) int {
 	return 1
 }
 
-// baseline is what a check knows of its calibration, computed once.
-type baseline struct {
-	curve  sweep.Curve
-	fit    knee.Fit
-	limits Limits // zero where the point was not confirmed
-	spread float64
-	pulse  sweep.PulseBase
-	why    string // why there is no pulse
-	// unfinished says that the calibration has more to measure.
-	unfinished bool
-}
-
-// newBaseline reads a calibration for a gate at n per GPU; nil stays nil.
-func newBaseline(c *sweep.Curve, n int) *baseline {
-	if c == nil {
-		return nil
-	}
-	b := &baseline{curve: *c, fit: c.Fit()}
-	if l, err := FloorLimits(attemptsAt(*c, n, sweep.Confirm).byDeployment()); err == nil {
-		b.limits = l
-	}
-	b.spread = baseSpread(b.fit, b.limits)
-	b.pulse, b.why = c.PulseBase(b.fit, n)
-	// The knee, and with it the pulse level, may move until the first window,
-	// of which the pulse is, is finished.
-	p := c.Plan
-	p.Window = 0
-	if d := sweep.NextStep(p, c.Runs); !p.Check && !d.Done {
-		b.unfinished = true
-		b.why = fmt.Sprintf("the baseline is not finished (next is a %s run at %d per GPU), so that its pulse level is not known: continue its journal, or name a finished one",
-			d.Step.Kind, d.Step.ConcurrencyPerGPU)
-	}
-	return b
-}
-
 const noBaseline = "no --baseline, the journal of the calibration, says where a pulse would be taken"
 
 // pulse judges the pulse of a check. The steady runs of the attempts are the
@@ -157,7 +122,7 @@ func pulse(c sweep.Curve, base *baseline) PulseResult {
 	}
 	if base.why != "" {
 		out := none(base.why)
-		if base.unfinished {
+		if base.void {
 			out.State = PulseUnknown
 		}
 		return out
