@@ -35,9 +35,15 @@ func gone(v *seen) (o opinion) {
 
 // uneven holds when one worker is the limit: one is missing, it stood still
 // while others went on, it queues while others have room, it is slower at the
-// same load, or it gets more than its part.
+// same load, or it gets more than its part. Where the streams are not in the
+// engines no worker is the limit, and what they do differs by how a busy frontend
+// hands requests out: shares are not compared then.
 func uneven(v *seen) (o opinion) {
-	for _, check := range []func(*seen, *opinion){missing, silent, crowded, slow, overloaded} {
+	checks := []func(*seen, *opinion){missing, silent, crowded, slow, overloaded}
+	if v.holds() {
+		checks = checks[:3]
+	}
+	for _, check := range checks {
 		check(v, &o)
 		if len(o.evidence) > 0 {
 			slices.Sort(o.workers)
