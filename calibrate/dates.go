@@ -41,6 +41,21 @@ func OddDates(c sweep.Curve, now time.Time) string {
 	return ""
 }
 
+// MeasuredAfter says that a baseline was begun after the check that is held
+// against it was over, "" if it was not: what a check is held against is older.
+func MeasuredAfter(base, check sweep.Curve) string {
+	var last time.Time
+	for _, r := range check.Runs {
+		if r.Started.After(last) {
+			last = r.Started
+		}
+	}
+	if len(base.Runs) == 0 || last.IsZero() || !base.Runs[0].Started.After(last.Add(maxClockError)) {
+		return ""
+	}
+	return fmt.Sprintf("its first run is dated %s, after the last one of the check, %s", base.Runs[0].Started.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+}
+
 // OddDates says which date of a sidecar is none, "" if all may be.
 func (p Provenance) OddDates(now time.Time) string {
 	for _, d := range []struct{ key, value string }{{"measured", p.Measured}, {"written", p.Written}, {"campaign_started", p.CampaignStarted}} {

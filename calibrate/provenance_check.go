@@ -204,16 +204,19 @@ type Sidecar struct {
 	Name       string // its file, for messages
 	Provenance *Provenance
 	Overlay    OverlayState
+	// Baseline is the journal that is given as the baseline, zero where none is.
+	Baseline Source
 }
 
 // Check is Check of an overlay with this sidecar. Where the sidecar matches, the
-// noise that it keeps scales C1, unless a baseline does.
+// noise that it keeps scales C1, unless a baseline does; a baseline that is not the
+// sidecar's journal is held against its runs.
 func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
 	var kept noise
 	if p := s.Provenance; p != nil && JudgeProvenance(s.Name, p, s.Overlay, c).State == ProvenanceMatches {
 		kept = noise{p.Knee.NoiseSD, p.Knee.NoiseDF}
 	}
-	return check(g, c, gpusPerNode, base, kept).WithSidecar(s.Name, s.Provenance, s.Overlay, c)
+	return s.withBaseline(check(g, c, gpusPerNode, base, kept).WithSidecar(s.Name, s.Provenance, s.Overlay, c), c, base)
 }
 
 // WithSidecar adds what an overlay's sidecar says of a check of it; nil is none,

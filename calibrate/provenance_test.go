@@ -253,7 +253,7 @@ func TestSidecarNoise(t *testing.T) {
 		side, state := p, OverlayState{Bytes: []byte("new"), Gate: p.Gate}
 		now := checkFixture(wide, steadyP99[:3]).curve
 		c.bend(&side, &state, &now)
-		r := Sidecar{"o.provenance.json", &side, state}.Check(p.Gate, now, 8, nil)
+		r := Sidecar{Name: "o.provenance.json", Provenance: &side, Overlay: state}.Check(p.Gate, now, 8, nil)
 		if got := strings.Contains(strings.Join(r.Reasons, "\n"), "(C1: gap"); got != c.c1 || !c.c1 && r.Verdict != Pass {
 			t.Errorf("%s: %s %q", c.name, r.Verdict, r.Reasons)
 		}

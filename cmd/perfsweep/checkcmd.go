@@ -40,8 +40,10 @@ In a closed loop the other workers carry the load of a lost one, and the point
 that the overlay pins shows little of it. --baseline adds a capacity pulse: a
 steady run at the last healthy level at or below the baseline's knee, held
 against the baseline's own runs there. A failed pulse is a failed gate (8).
-A baseline that is not finished, and a pulse that was planned or made and that the
-baseline cannot judge (another level, stale), are inconclusive (9).
+A baseline that is not finished, that contradicts itself or fails C1 to C5, and a
+pulse that was planned or made and that the baseline cannot judge (another level,
+stale), are inconclusive (9). So is one that is not the sidecar's journal and whose
+gate runs contradict the sidecar's; one that is dated after the check is refused.
 It also tells drift against the baseline's gate runs, which changes no verdict.
 Without a baseline nothing is pulsed, and the verdict says so; drift is then told
 against the gate runs that the sidecar keeps, and the answer names which it used.
@@ -152,7 +154,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if err != nil {
 		return r, err
 	}
-	base, err := f.base()
+	base, source, err := f.base()
 	if err != nil {
 		return r, err
 	}
@@ -176,25 +178,24 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if r.Curve, _, err = cam.measure(ctx); err != nil {
 		return r, err
 	}
+	if base != nil {
+		if why := calibrate.MeasuredAfter(*base, r.Curve); why != "" {
+			return r, badInputf("--baseline %s: %s; give the journal of the calibration that the gate was written from, or check again with a new journal", f.baseline, why)
+		}
+	}
 	r.Findings, r.Stalls = attributeRuns(r.Curve.Runs, r.Curve.Fingerprint.GPUs), stalls(r.Curve.Runs)
-	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}}
+	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}, Baseline: source}
 	r.Result = side.Check(gate, r.Curve, f.nodeGPUs, base)
-	r.Result.Reasons = append(r.Result.Reasons, oddDates(r.Curve, base, sidecar, side.Name)...)
+	r.Result.Reasons = append(r.Result.Reasons, oddDates(r.Curve, sidecar, side.Name)...)
 	return r, f.emulateAICR(ov.Overlay, &r)
 }
 
-// oddDates says what of the times of a check, its baseline and its sidecar
-// cannot be.
-func oddDates(c sweep.Curve, base *sweep.Curve, sidecar *calibrate.Provenance, name string) []string {
+// oddDates says what of the times of a check and its sidecar cannot be.
+func oddDates(c sweep.Curve, sidecar *calibrate.Provenance, name string) []string {
 	now := time.Now()
 	var out []string
 	if odd := calibrate.OddDates(c, now); odd != "" {
 		out = append(out, odd)
-	}
-	if base != nil {
-		if odd := calibrate.OddDates(*base, now); odd != "" {
-			out = append(out, "of the baseline, "+odd)
-		}
 	}
 	if sidecar != nil {
 		if odd := sidecar.OddDates(now); odd != "" {
@@ -204,18 +205,16 @@ func oddDates(c sweep.Curve, base *sweep.Curve, sidecar *calibrate.Provenance, n
 	return out
 }
 
-func (f *checkFlags) base() (*sweep.Curve, error) {
+// base reads the baseline, nil where none is named.
+func (f *checkFlags) base() (*sweep.Curve, calibrate.Source, error) {
 	if f.baseline == "" {
-		return nil, nil
+		return nil, calibrate.Source{}, nil
 	}
-	if _, err := regularFile(f.baseline); err != nil {
-		return nil, err
-	}
-	c, err := readJournal(f.baseline)
+	all, err := readAnchors("--baseline", []string{f.baseline})
 	if err != nil {
-		return nil, err
+		return nil, calibrate.Source{}, err
 	}
-	return &c, nil
+	return &all[0].Curve, all[0].Source, nil
 }
 
 func (a *app) printCheck(r report.CheckReport) error {
