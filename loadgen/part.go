@@ -65,7 +65,8 @@ func RunPart(ctx context.Context, cfg Config) (Part, error) {
 // part gathers what was recorded, after all streams have ended.
 func (c *campaign) part(ctx context.Context) (Part, error) {
 	p := Part{
-		started: c.clock.start, ended: time.Now(), streams: c.cfg.Concurrency,
+		// A wall clock may be set back meanwhile; no run ends before it started.
+		started: c.clock.start, ended: c.clock.start.Add(time.Since(c.clock.start)), streams: c.cfg.Concurrency,
 		course: c.control.course, record: c.shards[0], errors: c.errors,
 	}
 	for _, s := range c.shards[1:] {

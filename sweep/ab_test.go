@@ -154,6 +154,10 @@ func abCampaign(t *testing.T, order *strings.Builder) *AB {
 			r, err := good(ctx, s, first+uint64(len(side)))
 			r.Started, r.Ended, r.NextRequest = began, time.Now(), first+1000
 			r.Window.OutputTokPerSec *= speed
+			r.Window.OutputTokens *= speed
+			for i := range r.Series {
+				r.Series[i] *= speed
+			}
 			fmt.Fprint(order, side)
 			return r, err
 		}

@@ -20,7 +20,11 @@ func measurer(t *testing.T, made *int) func(context.Context, Step, uint64) (load
 		r := w.run(s, int(first/1000)+1).Result
 		h := healthyRun(s.Kind)
 		r.Series, r.SeriesSeconds, r.Health = h.Series, h.SeriesSeconds, h.Health
-		r.OutputTokensPerRequest, r.RequestedOutputTokens = 30, 32
+		for i := range r.Series {
+			r.Series[i] *= r.WholeRun.OutputTokens / h.WholeRun.OutputTokens
+		}
+		r.OutputTokensPerRequest = r.WholeRun.OutputTokens / float64(r.WholeRun.Requests)
+		r.RequestedOutputTokens = r.OutputTokensPerRequest * 32 / 30
 		r.NextRequest = first + 1000
 		return r, nil
 	}
@@ -130,7 +134,7 @@ func TestOutputLengthOfTheCampaign(t *testing.T) {
 	c.Measure = func(ctx context.Context, s Step, first uint64) (loadgen.Result, error) {
 		r, err := good(ctx, s, first)
 		if made == 1 || made == 6 {
-			r.OutputTokensPerRequest = 20
+			r.OutputTokensPerRequest *= 2. / 3
 		}
 		return r, err
 	}

@@ -13,10 +13,10 @@ const leastNumber, mostNumber = 1e-12, 1e15
 
 func measurable(v float64) bool { return v == 0 || v >= leastNumber && v <= mostNumber }
 
-// consistent refuses a run whose result is not one of its step, or holds what
-// nothing measures.
-func consistent(r Run, gpus int) error {
-	res := &r.Result
+// consistent refuses a run whose result is not one of its step, holds what
+// nothing measures, or contradicts itself.
+func consistent(r Run, f Fingerprint) error {
+	res, gpus := &r.Result, f.GPUs
 	if want := r.Step.ConcurrencyPerGPU * gpus; res.Concurrency != 0 && res.Concurrency != want {
 		return fmt.Errorf("%d streams where %d per GPU on %d GPUs were planned", res.Concurrency, r.Step.ConcurrencyPerGPU, gpus)
 	}
@@ -26,7 +26,9 @@ func consistent(r Run, gpus int) error {
 	for _, e := range []*loadgen.Estimate{&res.Window, &res.WholeRun} {
 		for _, v := range []float64{
 			e.Seconds, float64(e.Requests), e.OutputTokens, e.OutputTokPerSec, e.RequestsPerSec,
-			e.TTFTMeanMS, e.TTFTP50MS, e.TTFTP90MS, e.TTFTP99MS, e.ITLP50MS, e.ITLP99MS, e.E2EMeanMS, e.E2EP50MS, e.GapP50MS,
+			e.TTFTMeanMS, e.TTFTP50MS, e.TTFTP90MS, e.TTFTP99MS, e.TTFTMaxMS, e.TTFTP99LowMS, e.TTFTP99HighMS,
+			e.TTFOMeanMS, e.TTFOP50MS, e.TTFOP99MS, e.TTSTMeanMS, e.TTSTP50MS, e.TTSTP99MS,
+			e.ITLMeanMS, e.ITLP50MS, e.ITLP99MS, e.GapP50MS, e.GapP99MS, e.E2EMeanMS, e.E2EP50MS, e.E2EP99MS,
 		} {
 			if !measurable(v) {
 				return fmt.Errorf("%v is no measurement", v)
@@ -46,7 +48,10 @@ func consistent(r Run, gpus int) error {
 			return fmt.Errorf("%d good requests of %d, a share of %v", g.Good, g.Requests, g.Share)
 		}
 	}
-	return nil
+	if err := lawful(r); err != nil {
+		return err
+	}
+	return lawfulWorkers(r.Workers, f.Labels)
 }
 
 // evidence refuses what the run gates look at and nothing measures. Shares and
@@ -56,7 +61,10 @@ func evidence(r Run) error {
 	res := &r.Result
 	some := []float64{
 		res.SeriesSeconds, res.LongestSilenceMS, res.OutputTokensPerRequest, res.RequestedOutputTokens,
-		res.Health.CPUShare, math.Abs(res.Health.LagP99MS), res.Health.LittleResidual, float64(res.RepeatedPrompts),
+		res.PromptTokensPerRequest, res.RequestedPromptTokens, res.CachedTokensPerRequest, res.SeriesStartS, res.StartSpreadMS,
+		res.Health.CPUShare, res.Health.LagP50MS, res.Health.LagP99MS, res.Health.LagMaxMS, res.Health.LittleResidual,
+		res.Health.DeliveredConcurrency, res.Health.DeliveredConcurrencyLow,
+		float64(res.RepeatedPrompts), float64(res.TotalOutputTokens), float64(res.TotalPromptTokens), float64(res.CachedTokensTold),
 	}
 	for _, o := range []loadgen.Outcomes{res.Measured, res.All} {
 		for _, n := range o {

@@ -18,7 +18,7 @@ func TestInconsistentRuns(t *testing.T) {
 		want   string // "" = read
 	}{
 		{"as measured", func([]Run) {}, ""},
-		{"the clock went back", func(r []Run) { r[1].Started = begun.Add(-time.Hour) }, ""},
+		{"the clock went back", func(r []Run) { r[1].Started, r[1].Result.Started = begun.Add(-time.Hour), begun.Add(-time.Hour) }, ""},
 		{"other streams", func(r []Run) { r[1].Result.Concurrency = 16 }, ":3: run 2: 16 streams where 16 per GPU on 2 GPUs were planned"},
 		{"another kind", func(r []Run) { r[1].Result.Kind = loadgen.Gate }, ":3: run 2: the result of a gate run"},
 		{"a negative rate", func(r []Run) { r[1].Result.Window.OutputTokPerSec = -5 }, ":3: run 2: -5 is no measurement"},
@@ -31,8 +31,7 @@ func TestInconsistentRuns(t *testing.T) {
 		{"a negative outcome", func(r []Run) { r[1].Result.Measured = loadgen.Outcomes{loadgen.OK: 5, loadgen.Timeout: -5} }, ":3: run 2: -5 is no measurement"},
 		{"an absurd window", func(r []Run) { r[1].Result.Series = []float64{1, 1e300} }, ":3: run 2: 1e+300 is no measurement"},
 		{"a window of almost nothing", func(r []Run) { r[1].Result.Series, r[1].Result.SeriesSeconds = []float64{1, 1e-300}, 1e-9 }, ""},
-		{"a clock that stepped back", func(r []Run) { r[1].Result.Health.LagP99MS = -3 }, ""},
-		{"a copy", func(r []Run) { r[1].Started = begun.Local() }, ":3: run 2 is a copy of run 1"},
+		{"a copy", func(r []Run) { r[1].Started, r[1].Result.Started = begun.Local(), begun }, ":3: run 2 is a copy of run 1"},
 	} {
 		runs := someRuns(2)
 		for i := range runs {

@@ -166,7 +166,7 @@ func parseRun(line []byte, c *Curve, begun map[int64]int) (differs string, err e
 	case len(c.Runs) > 0 && !follows(c.Runs[len(c.Runs)-1], r.Run), len(c.Runs) == 0 && r.window() != 1:
 		return "", fmt.Errorf("run %d is of window %d, deployment %.40q at %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment, r.Target)
 	}
-	if err := consistent(r.Run, c.Fingerprint.GPUs); err != nil {
+	if err := consistent(r.Run, c.Fingerprint); err != nil {
 		return "", fmt.Errorf("run %d: %w", r.Seq, err)
 	}
 	if at := r.Started.UnixNano(); !r.Started.IsZero() {

@@ -84,7 +84,11 @@ func damages() []struct {
 		{"no load", 7, "V3", func(r *Run) { r.Result.Health.LittleResidual = 0.4 }},
 		{"no health", 7, "V3", func(r *Run) { r.Result.Health = loadgen.Health{} }},
 		{"no health nor kind", 7, "V3", func(r *Run) { r.Result.Health, r.Result.Kind = loadgen.Health{}, "" }},
-		{"longer answers", 8, "V4", func(r *Run) { r.Result.OutputTokensPerRequest *= 1.1 }},
+		{"longer answers", 8, "V4", func(r *Run) {
+			r.Result.OutputTokensPerRequest *= 1.1
+			r.Result.WholeRun.OutputTokens *= 1.1
+			r.Result.WholeRun.OutputTokPerSec *= 1.1
+		}},
 		{"no window", 7, "V4", func(r *Run) { r.Result.Window = loadgen.Estimate{} }},
 		{"a drift", 7, "V5", func(r *Run) {
 			for i := range r.Result.Series {

@@ -29,9 +29,9 @@ func (w *world) run(s Step, seq int) Run {
 	p := w.curve.Sweep(w.rng, []int{s.ConcurrencyPerGPU}, 1, w.cv, w.stalls)[0]
 	start := time.Unix(int64(seq)*100, 0)
 	e := loadgen.Estimate{
-		Seconds: 30, Requests: 5000, OutputTokens: 1e6,
+		Seconds: 30, Requests: 5000, OutputTokens: 30 * p.TokPerSecPerGPU * float64(w.gpus),
 		OutputTokPerSec: p.TokPerSecPerGPU * float64(w.gpus),
-		TTFTP50MS:       p.TTFTP50MS, TTFTP99MS: p.TTFTP99MS, ITLP50MS: p.ITLMS,
+		TTFTP50MS:       min(p.TTFTP50MS, p.TTFTP99MS), TTFTP99MS: p.TTFTP99MS, ITLP50MS: p.ITLMS,
 	}
 	r := Run{Seq: seq, Step: s, Started: start, Result: loadgen.Result{
 		Kind: s.Kind, Concurrency: s.ConcurrencyPerGPU * w.gpus, Started: start, Ended: start.Add(40 * time.Second),

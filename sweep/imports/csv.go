@@ -139,5 +139,8 @@ func row(col map[string]int, rec []string) (knee.Run, error) {
 			return knee.Run{}, err
 		}
 	}
+	if run.TTFTP99MS > 0 && run.TTFTP50MS > run.TTFTP99MS {
+		return knee.Run{}, fmt.Errorf("ttft_p50_ms of %v is above ttft_p99_ms of %v; the columns may be exchanged", run.TTFTP50MS, run.TTFTP99MS)
+	}
 	return run, nil
 }
