@@ -53,6 +53,15 @@ func ParseProvenance(name string, b []byte) (Provenance, error) {
 	return p, nil
 }
 
+// LooksLikeProvenance reports whether a file was a sidecar once, however damaged
+// it is now: it shows keys that no other format has together. An empty one holds
+// nothing that could be lost.
+func LooksLikeProvenance(b []byte) bool {
+	shows := func(key string) bool { return bytes.Contains(b, []byte(`"`+key+`"`)) }
+	return len(bytes.TrimSpace(b)) == 0 || shows("schema_version") && shows("tool_version") && shows("campaign_started") ||
+		shows("overlay_sha256") && shows("gate_sha256") || shows("written_gate") && shows("baseline_runs")
+}
+
 // keyError is what is wrong with a key of a sidecar.
 type keyError struct{ key, says string }
 

@@ -12,7 +12,7 @@ import (
 // WriteFile replaces path atomically (temp file, fsync, rename; same owner,
 // group and mode). A symbolic link stays a link: what it points to is replaced.
 // Temp files beside it that a killed writer left are removed.
-func WriteFile(path string, b []byte) error { return WriteFiles(File{path, b}) }
+func WriteFile(path string, b []byte) error { return WriteFiles(File{Path: path, Content: b}) }
 
 // CheckWritable reports whether WriteFile could replace path now, so that a
 // calibration need not fail after hours of load. It leaves nothing behind.

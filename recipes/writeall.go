@@ -12,7 +12,14 @@ import (
 type File struct {
 	Path    string
 	Content []byte
+	// Was, unless nil, is what the file must hold until it is replaced.
+	Was []byte
 }
+
+// ChangedError says that a file no longer holds what its new content was made of.
+type ChangedError struct{ Path string }
+
+func (e *ChangedError) Error() string { return e.Path + " was changed meanwhile" }
 
 // WriteFiles replaces several files as one: each is complete on disk under
 // another name before the first is renamed, and when a rename fails those
@@ -20,18 +27,17 @@ type File struct {
 // system renames two files at once, so that a crash between two leaves the
 // first ones new and the others old, which the first file must let a reader
 // recognise.
+//
+// A file that must not have changed is read again right before its rename, so
+// that an editor's save is not lost. No file system compares and renames in one
+// step: a save in the microseconds between the two still is.
 func WriteFiles(files ...File) error {
 	s, err := stageFiles(files)
 	if err != nil {
 		return err
 	}
-	for i := range s {
-		if err := s[i].commit(); err != nil {
-			for j := range s[:i] {
-				err = errors.Join(err, s[j].takeBack())
-			}
-			return errors.Join(err, discard(s[i:]))
-		}
+	if err := commitAll(s); err != nil {
+		return err
 	}
 	for _, f := range s {
 		if f.tmp != nil {
@@ -41,9 +47,23 @@ func WriteFiles(files ...File) error {
 	return err
 }
 
+// commitAll renames in order; when one fails those already made are taken back.
+func commitAll(s []staged) error {
+	for i := range s {
+		if err := s[i].commit(); err != nil {
+			for j := range s[:i] {
+				err = errors.Join(err, s[j].takeBack())
+			}
+			return errors.Join(err, discard(s[i:]))
+		}
+	}
+	return nil
+}
+
 // staged is a file that is complete beside the one it replaces.
 type staged struct {
 	path, target string
+	was          []byte
 	tmp          *os.File // nil where the file holds the content already
 	existed      bool
 	old          []byte
@@ -66,7 +86,10 @@ func stage(f File) (staged, error) {
 	if err != nil {
 		return staged{}, err
 	}
-	s := staged{path: f.Path, target: target}
+	s := staged{path: f.Path, target: target, was: f.Was}
+	if err := s.unchanged(); err != nil {
+		return staged{}, err
+	}
 	if s.old, err = os.ReadFile(target); err == nil {
 		s.existed = true
 		if bytes.Equal(s.old, f.Content) {
@@ -84,7 +107,25 @@ func stage(f File) (staged, error) {
 	return s, nil
 }
 
+// unchanged holds the file against what it must hold.
+func (s *staged) unchanged() error {
+	if s.was == nil {
+		return nil
+	}
+	now, err := os.ReadFile(s.target)
+	if err != nil {
+		return fmt.Errorf("replacing %s: %w", s.path, err)
+	}
+	if !bytes.Equal(now, s.was) {
+		return &ChangedError{s.path}
+	}
+	return nil
+}
+
 func (s *staged) commit() error {
+	if err := s.unchanged(); err != nil {
+		return err
+	}
 	if s.tmp == nil {
 		return nil
 	}

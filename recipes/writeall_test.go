@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,7 +9,7 @@ import (
 
 func pair(dir string) (a, b string, files []File) {
 	a, b = filepath.Join(dir, "a.json"), filepath.Join(dir, "b.yaml")
-	return a, b, []File{{a, []byte("new a")}, {b, []byte("new b")}}
+	return a, b, []File{{Path: a, Content: []byte("new a")}, {Path: b, Content: []byte("new b")}}
 }
 
 func TestWriteFiles(t *testing.T) {
@@ -93,5 +94,35 @@ func TestWriteFilesKilledBetween(t *testing.T) {
 	wantFile(t, b, "old", 0o600)
 	if err := discard(s[1:]); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A save by somebody else, before the first rename or between the two, is kept,
+// and the sidecar that was renamed is taken back.
+func TestWriteFilesChangedMeanwhile(t *testing.T) {
+	dir := t.TempDir()
+	a, b, files := pair(dir)
+	writeOld(t, a, 0o600)
+	writeOld(t, b, 0o600)
+	files[1].Was = []byte("what was read")
+	var changed *ChangedError
+	if err := WriteFiles(files...); !errors.As(err, &changed) || changed.Path != b {
+		t.Fatalf("changed before: %v", err)
+	}
+	files[1].Was = []byte("old")
+	s, err := stageFiles(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(b, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := commitAll(s); !errors.As(err, &changed) {
+		t.Fatalf("changed between: %v", err)
+	}
+	wantFile(t, a, "old", 0o600)
+	wantFile(t, b, "theirs", 0o600)
+	if n := entries(t, dir); n != 2 {
+		t.Errorf("%d entries, want 2", n)
 	}
 }

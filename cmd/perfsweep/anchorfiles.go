@@ -66,8 +66,12 @@ func (f *anchorFlags) check(changed func(string) bool) error {
 // file is where the approvals of an overlay lie: beside it, so that they are
 // reviewed and kept with it.
 func (f *anchorFlags) file(overlay string) string {
-	if f.approvals != "" {
-		return f.approvals
+	return approvalsFile(f.approvals, overlay)
+}
+
+func approvalsFile(flag, overlay string) string {
+	if flag != "" {
+		return flag
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(overlay, ".yaml"), ".yml") + ".approvals.json"
 }

@@ -184,7 +184,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
-	if err := f.writable(cam.flags.journal); err != nil {
+	if err := f.writable(); err != nil {
 		return err
 	}
 	if cam.model == "" {
@@ -235,14 +235,14 @@ func (f *calibrateFlags) writes() []string {
 }
 
 // writable tries, before anything is measured, what --write is to change.
-func (f *calibrateFlags) writable(journal string) error {
+func (f *calibrateFlags) writable() error {
 	if !f.write {
 		return nil
 	}
 	if err := recipes.CheckWritable(f.overlay); err != nil {
 		return err
 	}
-	return f.sidecarReady(journal, f.anchor.file(f.overlay))
+	return f.sidecarReady()
 }
 
 // deployment is what gate C11 looks at: a file's, or what --deploy makes.

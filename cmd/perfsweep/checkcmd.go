@@ -101,10 +101,10 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	if f.overlay == "" {
 		return badInputf("check needs --overlay FILE")
 	}
-	if err := f.files.ready(f.overlay, cam.flags.journal, f.baseline, f.history.path, sidecarFile(f.sidecar, f.overlay)); err != nil {
+	if err := f.files.ready(); err != nil {
 		return err
 	}
-	if err := f.history.ready(f.overlay, cam.flags.journal, f.baseline, sidecarFile(f.sidecar, f.overlay)); err != nil {
+	if err := f.history.ready(); err != nil {
 		return err
 	}
 	r, err := a.check(ctx, cam, f)

@@ -3,8 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -21,46 +19,17 @@ func (f *checkFiles) bind(fl *pflag.FlagSet) {
 	fl.StringVar(&f.junit, "junit", "", "write the verdict to this file as JUnit XML")
 }
 
-// ready tries the files before the first request, and refuses to replace what
-// the command reads.
-func (f *checkFiles) ready(reads ...string) error {
+// ready tries the files before the first request.
+func (f *checkFiles) ready() error {
 	for i, path := range []string{f.ctrf, f.junit} {
 		if path == "" {
 			continue
 		}
-		flag := []string{"--ctrf", "--junit"}[i]
-		others := reads
-		if i == 0 {
-			others = append([]string{f.junit}, reads...)
-		}
-		if err := ownFile(flag, path, others...); err != nil {
-			return err
-		}
 		if err := recipes.CheckWritable(path); err != nil {
-			return fmt.Errorf("%s: %w", flag, err)
+			return fmt.Errorf("%s: %w", []string{"--ctrf", "--junit"}[i], err)
 		}
 	}
 	return nil
-}
-
-// ownFile refuses to write to a file that the command uses otherwise; others
-// may be empty.
-func ownFile(flag, path string, others ...string) error {
-	for _, other := range others {
-		if other != "" && sameFile(path, other) {
-			return badInputf("%s %s: the command uses that file for something else; name another", flag, path)
-		}
-	}
-	return nil
-}
-
-func sameFile(a, b string) bool {
-	ia, erra := os.Stat(a)
-	ib, errb := os.Stat(b)
-	if erra == nil && errb == nil {
-		return os.SameFile(ia, ib)
-	}
-	return filepath.Clean(a) == filepath.Clean(b)
 }
 
 // save writes the reports. A check that ended in an error is written too: a

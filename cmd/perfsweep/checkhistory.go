@@ -24,12 +24,9 @@ type checkHistory struct {
 }
 
 // ready reads the history, and tries to write it, before the first request.
-func (h *checkHistory) ready(others ...string) error {
+func (h *checkHistory) ready() error {
 	if h.path == "" {
 		return nil
-	}
-	if err := ownFile("--history", h.path, others...); err != nil {
-		return err
 	}
 	_, err := os.Stat(h.path)
 	if errors.Is(err, fs.ErrNotExist) {

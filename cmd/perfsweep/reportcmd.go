@@ -78,9 +78,6 @@ ends with 0 when it was written, whatever the verdict in it is.`,
 				return err
 			}
 			if file != "" {
-				if err := ownFile("-o", file, append(args, f.overlay, f.sidecar)...); err != nil {
-					return err
-				}
 				if err := recipes.CheckWritable(file); err != nil {
 					return err
 				}

@@ -82,7 +82,12 @@ refused, 130 interrupted with the journal intact.`,
 		SilenceUsage:      true,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true,
-		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.checkGlobals(c) },
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
+			if err := a.checkGlobals(c); err != nil {
+				return err
+			}
+			return a.ownFiles(c, args)
+		},
 	}
 	f := root.PersistentFlags()
 	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif, and report html, svg, md or a file")

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -69,17 +68,15 @@ func sidecarBytes(flag, overlay string) ([]byte, error) {
 // been changed while the target was measured, for hours maybe: that change must
 // not be lost.
 func (f *calibrateFlags) writeOverlay(ov overlayFile, edited []byte, r report.Calibration, p calibrate.Policy) error {
-	path := sidecarFile(f.sidecar, f.overlay)
-	now, err := os.ReadFile(f.overlay)
-	if err == nil && !bytes.Equal(now, ov.src) {
-		err = fmt.Errorf("%s was changed meanwhile; apply the diff by hand, or calibrate again from --journal without --target", f.overlay)
-	}
+	sidecar, err := f.sidecarOf(ov, edited, r, p)
 	if err == nil {
-		var sidecar []byte
-		if sidecar, err = f.sidecarOf(ov, edited, r, p); err == nil {
-			// The sidecar first: it knows which overlay it was to be written with.
-			err = recipes.WriteFiles(recipes.File{Path: path, Content: sidecar}, recipes.File{Path: f.overlay, Content: edited})
-		}
+		// The sidecar first: it knows which overlay it was to be written with.
+		err = recipes.WriteFiles(
+			recipes.File{Path: sidecarFile(f.sidecar, f.overlay), Content: sidecar},
+			recipes.File{Path: f.overlay, Content: edited, Was: ov.src})
+	}
+	if changed := (*recipes.ChangedError)(nil); errors.As(err, &changed) {
+		err = fmt.Errorf("%w; apply the diff by hand, or calibrate again from --journal without --target", err)
 	}
 	if err != nil {
 		return fmt.Errorf("the calibration stands, but the overlay was not written: %w", err)
@@ -104,32 +101,46 @@ func (f *calibrateFlags) sidecarOf(ov overlayFile, edited []byte, r report.Calib
 	return calibrate.NewProvenance(r.Curve, r.Proposal, p, e, before).Encode()
 }
 
-// replaced reads the sidecar that a write replaces. The overlay's own that cannot
-// be read is replaced: the new one is the remedy. One that was named may be
-// somebody else's file.
+// replaced reads the sidecar that a write replaces. One of ours that cannot be
+// read is replaced where it is the overlay's own: the new one is the remedy. What
+// is not ours is somebody else's file, whatever its name.
 func (f *calibrateFlags) replaced() (*calibrate.Provenance, error) {
-	if f.sidecar == "" {
-		p, _ := readSidecar("", f.overlay)
-		return p, nil
-	}
-	if _, err := os.Lstat(f.sidecar); errors.Is(err, fs.ErrNotExist) {
+	path := sidecarFile(f.sidecar, f.overlay)
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	p, err := readSidecar(f.sidecar, f.overlay)
-	if err != nil {
-		return nil, fmt.Errorf("--sidecar would replace that file; remove it or name another: %w", err)
+	if f.sidecar != "" {
+		p, err := readSidecar(f.sidecar, f.overlay)
+		if err != nil {
+			return nil, fmt.Errorf("--sidecar would replace that file; remove it or name another: %w", err)
+		}
+		return p, nil
 	}
-	return p, nil
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return nil, badInputf("%s is a link, and what it points to would be replaced; remove it, or name the file with --sidecar", path)
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, recipes.CheckWritable(path)
+	}
+	b, err := sidecarBytes("", f.overlay)
+	if err != nil {
+		return nil, err
+	}
+	if !calibrate.LooksLikeProvenance(b) {
+		return nil, badInputf("%s is not a sidecar of perfsweep, and would be replaced; move it, or name another file with --sidecar", path)
+	}
+	p, err := calibrate.ParseProvenance(path, b)
+	if err != nil {
+		return nil, nil
+	}
+	return &p, nil
 }
 
 // sidecarReady tries the sidecar before any load.
-func (f *calibrateFlags) sidecarReady(reads ...string) error {
-	path := sidecarFile(f.sidecar, f.overlay)
-	if err := ownFile("--sidecar", path, append(reads, f.overlay)...); err != nil {
-		return err
-	}
+func (f *calibrateFlags) sidecarReady() error {
 	if _, err := f.replaced(); err != nil {
 		return err
 	}
-	return recipes.CheckWritable(path)
+	return recipes.CheckWritable(sidecarFile(f.sidecar, f.overlay))
 }
