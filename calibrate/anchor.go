@@ -184,18 +184,23 @@ func (e *evidence) elsewherePoint() (n int, anchor string) {
 	return n, anchor
 }
 
-// sharesRuns reports whether two journals hold one and the same run.
+// sharesRuns reports whether two journals hold one and the same run, whatever its
+// copy claims of when and where it was made.
 func sharesRuns(a, b sweep.Curve) bool {
 	type id struct {
 		started int64
 		rate    float64
 	}
-	seen := map[id]bool{}
+	seen, measured := map[id]bool{}, map[sweep.Measurement]bool{}
 	for _, r := range a.Runs {
 		seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}] = true
+		if m, known := r.Measurement(); known {
+			measured[m] = true
+		}
 	}
 	return slices.ContainsFunc(b.Runs, func(r sweep.Run) bool {
-		return seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}]
+		m, known := r.Measurement()
+		return known && measured[m] || seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}]
 	})
 }
 

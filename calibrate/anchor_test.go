@@ -311,3 +311,28 @@ func TestAnchorAtAnotherPoint(t *testing.T) {
 		}
 	}
 }
+
+// A copy whose times are moved and whose place is relabelled is no witness
+// either: no two runs measure the same to the last bit.
+func TestAShiftedCopyIsNoWitness(t *testing.T) {
+	for _, alter := range []float64{0, 1e-6} {
+		f := withAnchor(1, nil)
+		a := &f.policy.Anchors[0].Curve
+		mean := func(r *sweep.Run, extra float64) {
+			w := &r.Result.WholeRun
+			w.Seconds, w.TTFTMeanMS, w.E2EMeanMS = 30, 40.5+extra, 900.25
+		}
+		a.Runs = nil
+		for i := range f.curve.Runs {
+			r := &f.curve.Runs[i]
+			mean(r, float64(i))
+			copied := *r
+			mean(&copied, float64(i)+alter)
+			copied.Started = r.Started.AddDate(0, -1, 0)
+			a.Runs = append(a.Runs, copied)
+		}
+		if got := sharesRuns(f.curve, *a); got != (alter == 0) {
+			t.Errorf("altered by %v: shares runs: %v", alter, got)
+		}
+	}
+}

@@ -30,6 +30,9 @@ func TestDamagedJournal(t *testing.T) {
 		{"concurrency 0", join(lines[0], strings.Replace(lines[1], `"concurrency_per_gpu":8`, `"concurrency_per_gpu":0`, 1)), ":2: run 1 at 0"},
 		{"unknown kind", join(lines[0], strings.Replace(lines[1], `"kind":"steady"`, `"kind":"x"`, 1)), ":2: run 1 is of unknown kind"},
 		{"wrong type of a field", join(lines[0], strings.Replace(lines[1], `"seq":1`, `"seq":"1"`, 1)), ":2: damaged run"},
+		{"two runs on the last line", join(lines[0], strings.TrimSuffix(lines[1], "\n"), lines[2]), ":2: damaged run"},
+		{"a whole last line that is no JSON", join(lines[0], lines[1], "{\"type\":\"run\",\n"), ":3: damaged run"},
+		{"a negative ITL", strings.Replace(lines[0], `"preflight":{`, `"preflight":{"stream_itl_ms":-1,`, 1), ":1: damaged header: a single-stream ITL of -1 ms"},
 		{"endless line", join(lines[0], strings.Repeat("x", maxLine+1)), ":2: the line is longer"},
 	} {
 		path := filepath.Join(t.TempDir(), "j")
@@ -52,7 +55,7 @@ func TestDamagedJournal(t *testing.T) {
 func TestBlocksOfZeros(t *testing.T) {
 	runs := someRuns(3)
 	path, raw := write(t, runs)
-	for _, tail := range []string{"\x00\x00\x00", "\x00\x00\x00\n", "{\"type\":\"run\",\n"} {
+	for _, tail := range []string{"\x00\x00\x00", "\x00\x00\x00\n", "{\"type\":\"run\",\x00\x00\n", "{\"type\":\"run\","} {
 		if err := os.WriteFile(path, append(bytes.Clone(raw), tail...), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -66,3 +66,21 @@ func TestContradictoryRuns(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiedResult: a result under another time is the same run.
+func TestCopiedResult(t *testing.T) {
+	for _, differ := range []bool{false, true} {
+		runs := someRuns(2)
+		for i := range runs {
+			runs[i].Result.WholeRun = loadgen.Estimate{Seconds: 30, OutputTokens: 3000, OutputTokPerSec: 100, TTFTMeanMS: 4.000001, E2EMeanMS: 9.000003}
+			runs[i].Step.Kind, runs[i].Result.Kind = loadgen.Gate, loadgen.Gate
+		}
+		if differ {
+			runs[1].Result.WholeRun.TTFTMeanMS = 4.000002
+		}
+		path, _ := write(t, runs)
+		if _, err := ReadJournal(path); differ != (err == nil) || err != nil && !strings.Contains(err.Error(), ":3: run 2 is a copy of run 1: their numbers") {
+			t.Errorf("differ %v: %v", differ, err)
+		}
+	}
+}

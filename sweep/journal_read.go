@@ -42,6 +42,7 @@ func ReadJournal(path string) (Curve, error) {
 func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	begun := map[int64]int{} // which run began when
+	seen := measuredRuns{}
 	var differ []string
 	defer func() { c.Rejudged = tellRejudged(differ) }()
 	for number := 1; ; number++ {
@@ -57,14 +58,15 @@ func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 		case !whole:
 			return c, good, nil
 		}
-		if number > 1 && !json.Valid(line) && atEnd(lines) {
-			return c, good, nil // torn by the disk rather than by the writer
+		// No JSON holds a zero byte: a disk that lost power left blocks of them.
+		if number > 1 && bytes.IndexByte(line, 0) >= 0 && atEnd(lines) {
+			return c, good, nil
 		}
 		if number == 1 {
 			c, err = parseHeader(line)
 		} else {
 			var differs string
-			if differs, err = parseRun(line, &c, begun); differs != "" {
+			if differs, err = parseRun(line, &c, begun, seen); differs != "" {
 				differ = append(differ, differs)
 			}
 		}
@@ -138,6 +140,9 @@ func parseHeader(line []byte) (Curve, error) {
 	if h.Fingerprint.GPUs < 1 || h.Fingerprint.GPUs > MaxGPUs {
 		return Curve{}, fmt.Errorf("damaged header: %d GPUs", h.Fingerprint.GPUs)
 	}
+	if itl := h.Preflight.StreamITLMS; !measurable(itl) {
+		return Curve{}, fmt.Errorf("damaged header: a single-stream ITL of %v ms is no measurement", itl)
+	}
 	if h.Fingerprint.Simulated != strings.HasPrefix(h.Fingerprint.Target, "sim:") {
 		return Curve{}, fmt.Errorf("damaged header: target %q and simulated %v contradict each other", h.Fingerprint.Target, h.Fingerprint.Simulated)
 	}
@@ -148,7 +153,7 @@ func parseHeader(line []byte) (Curve, error) {
 // line lost or doubled is damaged, however well the rest reads. begun tells runs
 // by their time, in nanoseconds; differs is what its record does not tell of its
 // gates.
-func parseRun(line []byte, c *Curve, begun map[int64]int) (differs string, err error) {
+func parseRun(line []byte, c *Curve, begun map[int64]int, seen measuredRuns) (differs string, err error) {
 	var r runLine
 	if err := json.Unmarshal(line, &r); err != nil {
 		return "", fmt.Errorf("damaged run: %w", loadgen.PlainJSON(err))
@@ -174,6 +179,9 @@ func parseRun(line []byte, c *Curve, begun map[int64]int) (differs string, err e
 			return "", fmt.Errorf("run %d is a copy of run %d: no two begin in the same nanosecond, and one must not count twice", r.Seq, first)
 		}
 		begun[at] = r.Seq
+	}
+	if seq, known := seen.copied(r.Run); known {
+		return "", fmt.Errorf("run %d is a copy of run %d: their numbers are the same to the last bit, and one must not count twice", r.Seq, seq)
 	}
 	run, differs := rejudge(r.Run, c)
 	c.Runs = append(c.Runs, run)
