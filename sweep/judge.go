@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -37,6 +38,10 @@ func rejudge(r Run, c *Curve) (judged Run, differs string) {
 	if r.Result.Kind == "" {
 		r.Result.Kind = r.Step.Kind
 	}
+	for i, s := range r.Result.Warnings {
+		r.Result.Warnings[i] = oneLine(s)
+	}
+	r.Step.Why = oneLine(r.Step.Why)
 	claimed, w := r.Violations, c.Fingerprint.Workload
 	r.Violations = judge(r, c.Runs, w, c.Plan.SLOMaxTTFTMS)
 	for _, s := range NotJudged(r.Result, w, usualLength(c.Runs)) {
@@ -47,7 +52,7 @@ func rejudge(r Run, c *Curve) (judged Run, differs string) {
 	unsaid, unseen := lacking(claimed, r.Violations), lacking(r.Violations, claimed)
 	for _, v := range claimed {
 		if slices.Contains(unseen, v.Gate) {
-			r.Violations = append(r.Violations, v)
+			r.Violations = append(r.Violations, Violation{oneLine(v.Gate), oneLine(v.Observed), oneLine(v.Threshold), oneLine(v.Remedy)})
 		}
 	}
 	var said []string
@@ -73,6 +78,20 @@ func lacking(a, b []Violation) []string {
 		}
 	}
 	return out
+}
+
+// oneLine keeps what a record says from passing for lines of an answer, or for
+// control sequences of a terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), r == '\u2028', r == '\u2029':
+			return ' '
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // clean bounds what a record says, for a message.

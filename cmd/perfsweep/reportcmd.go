@@ -114,7 +114,11 @@ func (a *app) writeReport(p report.Page, form, file, chart string) error {
 		return err
 	}
 	if file != "" {
-		if err := recipes.WriteFile(file, b.Bytes()); err != nil {
+		var plain bytes.Buffer // what stdout would hold: a file is printed to a terminal too
+		if _, err := (plainText{&plain}).Write(b.Bytes()); err != nil {
+			return err
+		}
+		if err := recipes.WriteFile(file, plain.Bytes()); err != nil {
 			return err
 		}
 		a.say("wrote %s", file)
