@@ -42,6 +42,11 @@ type AnchorResult struct {
 	// Ratio is the campaign's throughput per GPU over that of a strong anchor or
 	// of the public record.
 	Ratio float64 `json:"throughput_ratio,omitempty"`
+	// TTFTP99Ratio is the same of TTFT p99, of a strong anchor.
+	TTFTP99Ratio float64 `json:"ttft_p99_ratio,omitempty"`
+	// Warnings tell a TTFT p99 that is far longer than an anchor's. They refuse
+	// nothing.
+	Warnings []string `json:"warnings,omitempty"`
 	// Notes say of every journal that was offered what became of it.
 	Notes []string `json:"notes,omitempty"`
 	// Vetoes can refuse whatever vouches.
@@ -75,9 +80,17 @@ func (e *evidence) findAnchor() AnchorResult {
 			continue
 		}
 		label, doubt := e.place(a)
-		x := sweep.Median(anchorAttempts(a.Curve, e.op()).throughputs())
+		runs := anchorAttempts(a.Curve, e.op())
+		x := sweep.Median(runs.throughputs())
 		r := sweep.Median(e.attempts.throughputs()) / x
 		note := fmt.Sprintf("%s: x%.3f of its %s tok/s per GPU", label, r, num(x))
+		ttft, late := e.ttftAgainst(printable(a.Name), runs)
+		if ttft > 0 {
+			note += fmt.Sprintf(", TTFT p99 x%.2f of its %s ms", ttft, num(sweep.Median(runs.p99s())))
+		}
+		if late != "" {
+			out.Warnings = append(out.Warnings, late)
+		}
 		if r > anchorRenew {
 			note += " (above 1.12: renew the anchor)"
 		}
@@ -90,7 +103,7 @@ func (e *evidence) findAnchor() AnchorResult {
 			continue
 		}
 		if out.Strength == "" || r < out.Ratio {
-			out.Strength, out.Label, out.Ratio = Strong, label, r
+			out.Strength, out.Label, out.Ratio, out.TTFTP99Ratio = Strong, label, r, ttft
 		}
 	}
 	if out.Strength == "" {
@@ -277,8 +290,14 @@ func (j *judgement) anchorLine() string {
 	switch a := j.anchor; a.Strength {
 	case Strong:
 		s = fmt.Sprintf("Anchor: strong. Throughput is x%.3f of that of %s.", a.Ratio, a.Label)
+		if a.TTFTP99Ratio > 0 {
+			s += fmt.Sprintf(" TTFT p99 is x%.2f of it.", a.TTFTP99Ratio)
+		}
 	case Human:
 		s = fmt.Sprintf("Anchor: HUMAN, not an independent measurement by this tool; portable profile only. The campaign is %s.", strings.TrimSuffix(a.Label, "."))
+	}
+	for _, w := range j.anchor.Warnings {
+		s += " " + w + "."
 	}
 	for _, v := range j.anchor.Vetoes {
 		s += " " + upperFirst(v.text()) + "."

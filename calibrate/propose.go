@@ -94,6 +94,9 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 			add(fmt.Sprintf("%s %s, %s: %s", g.ID, g.Name, g.State, g.Observed))
 		}
 	}
+	for _, w := range j.anchor.Warnings {
+		add(w)
+	}
 	if j.inseparable != "" && len(j.attempts.valid) > 0 {
 		add(j.inseparable)
 	}

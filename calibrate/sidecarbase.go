@@ -71,7 +71,7 @@ func (p Provenance) contradicts(base sweep.Curve) string {
 	if len(ids) == 1 && !ids[""] {
 		sb = 0
 	}
-	shift, limit := shiftOf(own.throughputs(), kept.throughputs(), sb)
+	shift, limit := shiftOf(own.throughputs(), kept.throughputs(), swFloor, sb)
 	if !(math.Abs(shift) <= max(limit, driftThroughput)) {
 		return fmt.Sprintf("its gate runs at %d per GPU read x%.3f of the throughput of the %d that the sidecar keeps, where noise explains x%.3f to x%.3f",
 			n, math.Exp(shift), len(kept.valid), math.Exp(-limit), math.Exp(limit))
@@ -92,11 +92,12 @@ func (p Provenance) contradicts(base sweep.Curve) string {
 }
 
 // shiftOf is the difference of the means of ln of two samples, and the largest
-// that the pooled spread of their runs and that between deployments explain.
-func shiftOf(x, y []float64, sb float64) (shift, limit float64) {
+// that the pooled spread of their runs, floor at least, and that between
+// deployments explain.
+func shiftOf(x, y []float64, floor, sb float64) (shift, limit float64) {
 	a, b := logsOf(x), logsOf(y)
 	na, nb := float64(len(a)), float64(len(b))
-	s := max(swFloor, math.Sqrt(((na-1)*stat.Variance(a, nil)+(nb-1)*stat.Variance(b, nil))/(na+nb-2)))
+	s := max(floor, math.Sqrt(((na-1)*stat.Variance(a, nil)+(nb-1)*stat.Variance(b, nil))/(na+nb-2)))
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: na + nb - 2}.Quantile((1 + contradictConfidence) / 2)
 	return stat.Mean(a, nil) - stat.Mean(b, nil), t * math.Sqrt(s*s*(1/na+1/nb)+2*sb*sb)
 }

@@ -64,15 +64,15 @@ func TestBaselineOfAnotherCalibration(t *testing.T) {
 // What both spreads explain: reference values by hand, and symmetric.
 func TestShiftOf(t *testing.T) {
 	x, y := []float64{98, 100, 102}, []float64{98, 100, 102, 104}
-	shift, limit := shiftOf(x, y, 0)
-	back, same := shiftOf(y, x, 0)
+	shift, limit := shiftOf(x, y, swFloor, 0)
+	back, same := shiftOf(y, x, swFloor, 0)
 	near(t, "shift", shift, -back, 1e-12)
 	near(t, "limit", limit, same, 1e-12)
 	// t of 5 degrees of freedom at 99.5 % is 4.0321; s² is pooled.
 	near(t, "limit", limit, 4.0321*0.02353*math.Sqrt(1/3.0+1/4.0), 5e-4)
-	_, wide := shiftOf(x, y, 0.03)
+	_, wide := shiftOf(x, y, swFloor, 0.03)
 	near(t, "with deployments", wide, math.Sqrt(limit*limit+4.0321*4.0321*2*0.03*0.03), 1e-4)
-	_, floored := shiftOf([]float64{5, 5, 5}, []float64{5, 5, 5}, 0)
+	_, floored := shiftOf([]float64{5, 5, 5}, []float64{5, 5, 5}, swFloor, 0)
 	near(t, "no spread", floored, 4.6041*swFloor*math.Sqrt(2/3.0), 1e-4)
 }
 
