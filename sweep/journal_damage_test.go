@@ -33,6 +33,12 @@ func TestDamagedJournal(t *testing.T) {
 		{"two runs on the last line", join(lines[0], strings.TrimSuffix(lines[1], "\n"), lines[2]), ":2: damaged run"},
 		{"a whole last line that is no JSON", join(lines[0], lines[1], "{\"type\":\"run\",\n"), ":3: damaged run"},
 		{"a negative ITL", strings.Replace(lines[0], `"preflight":{`, `"preflight":{"stream_itl_ms":-1,`, 1), ":1: damaged header: a single-stream ITL of -1 ms"},
+		{"a key twice", join(lines[0], strings.Replace(lines[1], `"seq":1`, `"seq":9,"seq":1`, 1)), ":2: the key \"seq\" stands twice"},
+		{"a key twice, once escaped", join(lines[0], strings.Replace(lines[1], `"seq":1`, `"s\u0065q":9,"seq":1`, 1)), ":2: the key \"seq\" stands twice"},
+		{"an inner key twice", join(lines[0], strings.Replace(lines[1], `"window":{`, `"window":{"requests":7,"x":[{}],"requests":7,`, 1)), ":2: "},
+		{"another spelling", join(lines[0], strings.Replace(lines[1], `"whole_run":{`, `"whole_run":{"TTFT_p99_ms":7,`, 1)), ":2: the key \"TTFT_p99_ms\" is spelled \"ttft_p99_ms\""},
+		{"a header key twice", strings.Replace(lines[0], `"gpus":2`, `"gpus":4,"gpus":2`, 1), ":1: damaged header: the key \"gpus\" stands twice"},
+		{"a header key in capitals", strings.Replace(lines[0], `"gpus":2`, `"GPUs":2`, 1), ":1: damaged header: the key \"GPUs\""},
 		{"endless line", join(lines[0], strings.Repeat("x", maxLine+1)), ":2: the line is longer"},
 	} {
 		path := filepath.Join(t.TempDir(), "j")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -43,6 +44,7 @@ func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	begun := map[int64]int{} // which run began when
 	seen := measuredRuns{}
+	ofRun := shapeOf(reflect.TypeFor[runLine]())
 	var differ []string
 	defer func() { c.Rejudged = tellRejudged(differ) }()
 	for number := 1; ; number++ {
@@ -68,6 +70,9 @@ func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 			var differs string
 			if differs, err = parseRun(line, &c, begun, seen); differs != "" {
 				differ = append(differ, differs)
+			}
+			if err == nil {
+				err = exactKeys(line, ofRun)
 			}
 		}
 		if err != nil {
@@ -133,6 +138,9 @@ func parseHeader(line []byte) (Curve, error) {
 	var h headerLine
 	if err := json.Unmarshal(line, &h); err != nil {
 		return Curve{}, fmt.Errorf("damaged header: %w", loadgen.PlainJSON(err))
+	}
+	if err := exactKeys(line, shapeOf(reflect.TypeFor[headerLine]())); err != nil {
+		return Curve{}, fmt.Errorf("damaged header: %w", err)
 	}
 	if err := h.Plan.Validate(); err != nil {
 		return Curve{}, fmt.Errorf("damaged header: %w", err)
