@@ -189,5 +189,5 @@ func (p Provenance) valid() error {
 			return badKey(fmt.Sprintf("baseline_runs[%d]", i), "is no gate run at %d per GPU", p.Gate.ConcurrencyPerGPU)
 		}
 	}
-	return nil
+	return p.numbers()
 }

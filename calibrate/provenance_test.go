@@ -111,6 +111,13 @@ func TestParseProvenanceStrict(t *testing.T) {
 		{`"evaluator_tolerance_ratio": 0.1`, `"evaluator_tolerance_ratio": 7`, "evaluator_tolerance_ratio"},
 		{`"outcome": "SIMULATED"`, `"outcome": "PROVISIONAL"`, "outcome"},
 		{`"written": "2026`, `"written": "soon`, "written"},
+		{`"validity": {
+    "min_gpus": `, `"validity": {
+    "min_gpus": -`, "validity.min_gpus"},
+		{`"s_within": `, `"s_within": -`, "limits.s_within"},
+		{"\"effective_gate\": {\n    \"floor_output_tok_per_s_per_gpu\": ", "\"effective_gate\": {\n    \"floor_output_tok_per_s_per_gpu\": -", "effective_gate.floor"},
+		{`"measured": "` + p.Measured, `"measured": "`, "measured is empty"},
+		{`"node_gpus": `, `"node_gpus": -1`, "node_gpus"},
 		{`"output_tok_per_s_per_gpu": 21197`, `"output_tok_per_s_per_gpu": -1`, "baseline_runs[0]"},
 	} {
 		bent := strings.Replace(string(b), c.from, c.to, 1)
