@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,11 +102,29 @@ func asReal(c sweep.Curve, target string, later time.Duration, speed float64) sw
 	for i := range c.Runs {
 		r := &c.Runs[i]
 		r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(later), r.Result.Started.Add(later), r.Result.Ended.Add(later)
-		for _, e := range []*loadgen.Estimate{&r.Result.Window, &r.Result.WholeRun} {
-			e.OutputTokPerSec, e.Requests = speed*e.OutputTokPerSec, 8192
+		if r.Window == 2 { // no two runs measure the same to the last bit
+			r.Result.WholeRun.TTFTMeanMS *= 1.0001
 		}
+		remeasure(&r.Result, speed, 8192)
 	}
 	return c
+}
+
+// remeasure makes a run one of so many requests at a multiple of its speed, with
+// every number that follows from these.
+func remeasure(r *loadgen.Result, speed float64, requests int64) {
+	for _, e := range []*loadgen.Estimate{&r.Window, &r.WholeRun} {
+		e.Requests, e.OutputTokens = requests, float64(requests)*r.OutputTokensPerRequest
+		e.OutputTokPerSec *= speed
+		e.Seconds = e.OutputTokens / e.OutputTokPerSec
+		e.RequestsPerSec = float64(requests) / e.Seconds
+	}
+	// Even windows: how the short run began and ended says nothing of a long one.
+	e, windows := r.Estimate(), len(r.Series)
+	r.Series, r.SeriesSeconds = slices.Repeat([]float64{e.OutputTokens / float64(windows)}, windows), e.Seconds/float64(windows)
+	r.All, r.Measured = maps.Clone(r.All), maps.Clone(r.Measured)
+	r.All[loadgen.OK] += requests - r.Measured[loadgen.OK]
+	r.Measured[loadgen.OK] = requests
 }
 
 // uncounted is a campaign as a server that lists no workers would have left it.
@@ -142,8 +161,7 @@ func asTwice(c sweep.Curve, share float64) sweep.Curve {
 	for i := range c.Runs {
 		r := &c.Runs[i].Result
 		r.Concurrency *= 2
-		r.Window.OutputTokPerSec *= 2 * share
-		r.WholeRun.OutputTokPerSec *= 2 * share
+		remeasure(r, 2*share, r.WholeRun.Requests)
 	}
 	return c
 }
