@@ -116,9 +116,8 @@ func namespace(t *testing.T) string {
 				t.Logf("%s of %s: %v\n%s", what, ns, err, out)
 			}
 		}
-		if shared.bed == "" {
-			_, _ = shared.try("", "delete", "namespace", ns, "--wait=false")
-		}
+		// The tests share the nodes: what a deployment holds, the next one lacks.
+		_, _ = shared.try("", "delete", "namespace", ns, "--wait=false")
 	})
 	return ns
 }

@@ -64,7 +64,7 @@ func (c *cluster) start(dir string) (stop func(), err error) {
 	case kbed != "":
 		c.bed = filepath.Join(dir, "bed")
 		c.kubectl = []string{kbed, "kubectl"}
-		if c.kubeconfig, end, err = startBed(kbed, c.bed, "-nodes", "2", "-gpus", "8", "-images", images); err != nil {
+		if c.kubeconfig, end, err = startBed(kbed, c.bed, "-nodes", "2", "-gpus", "32", "-images", images); err != nil {
 			return nil, err
 		}
 		if _, err = c.try("", "label", "nodes", "--all", "nvidia.com/gpu.product="+product); err != nil {
