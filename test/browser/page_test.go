@@ -8,11 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -254,12 +256,23 @@ func slower(t *testing.T) string {
 	return rewritten(t, data+"gb300.jsonl", func(c *sweep.Curve) {
 		for i := range c.Runs {
 			r := &c.Runs[i].Result
-			r.Window.OutputTokPerSec *= 0.7
-			r.WholeRun.OutputTokPerSec *= 0.7
-			r.Window.TTFTP50MS *= 1.4
-			r.Window.ITLP50MS *= 1.4
+			r.SeriesSeconds /= 0.7
+			for _, e := range []*loadgen.Estimate{&r.Window, &r.WholeRun} {
+				slow(e)
+			}
 		}
 	})
+}
+
+// slow takes the same answers at 0.7 of their rate, each 1.4 times as late.
+func slow(e *loadgen.Estimate) {
+	e.OutputTokPerSec, e.RequestsPerSec, e.Seconds = 0.7*e.OutputTokPerSec, 0.7*e.RequestsPerSec, e.Seconds/0.7
+	v := reflect.ValueOf(e).Elem()
+	for i := range v.NumField() {
+		if strings.HasSuffix(v.Type().Field(i).Name, "MS") {
+			v.Field(i).SetFloat(1.4 * v.Field(i).Float())
+		}
+	}
 }
 
 // rewritten is a journal with something changed in it.

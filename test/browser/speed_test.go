@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -31,13 +32,21 @@ func TestLarge(t *testing.T) {
 			r.Result.Started, r.Result.Ended = r.Started, r.Started.Add(3*time.Minute)
 			r.Seq, r.Step.ConcurrencyPerGPU, r.Result.Concurrency = i+1, n, n*c.Fingerprint.GPUs
 			x := 20000 * (1 - math.Exp(-float64(n)/60)) * (1 + 0.01*math.Sin(float64(i*i)))
-			r.Result.Window.OutputTokPerSec, r.Result.WholeRun.OutputTokPerSec = x, x
-			r.Result.Window.TTFTP50MS, r.Result.Window.TTFTP99MS = 30+float64(n)/4, 40+float64(n)
-			r.Result.Series = nil
-			for k := range 180 {
+			const seconds = 180
+			r.Result.Series, r.Result.SeriesSeconds = nil, 1
+			tokens := 0.0
+			for k := range seconds {
 				r.Result.Series = append(r.Result.Series, x*(1+0.05*math.Sin(float64(k*i))))
+				tokens += r.Result.Series[k]
 			}
-			r.Result.SeriesSeconds = 1
+			requests := r.Result.WholeRun.Requests
+			e := loadgen.Estimate{
+				Seconds: seconds, Requests: requests, RequestsPerSec: float64(requests) / seconds, OutputTokens: tokens, OutputTokPerSec: tokens / seconds,
+				TTFTP50MS: 30 + float64(n)/4, TTFTP99MS: 40 + float64(n), ITLP50MS: r.Result.Window.ITLP50MS,
+			}
+			r.Result.Window, r.Result.WholeRun = e, e
+			r.Result.OutputTokensPerRequest = tokens / float64(requests)
+			r.Result.Health.DeliveredConcurrency, r.Result.Health.DeliveredConcurrencyLow = float64(n), float64(n)
 			c.Runs = append(c.Runs, r)
 		}
 	})
