@@ -146,8 +146,10 @@ func frontendFull(v *seen) (o opinion) {
 	if active, ok := v.Span.Frontend.told(Active); ok && active.Mean < (1-heldShare)*v.streams-2 {
 		o.but("the frontend has %.1f of them in its hands: the others are between it and this tool", active.Mean)
 	}
-	if v.queues() {
-		o.but("%.1f wait for an engine", v.waiting+v.pending)
+	// Where the streams are is where they wait (Little's law). A few of them always
+	// wait for the step that an engine is in, the more the faster requests come.
+	if n := v.waiting + v.pending; v.queues() && n > heldShare*v.held() {
+		o.but("%.1f wait for an engine", n)
 	}
 	v.stillRises(&o)
 	return o.decided()

@@ -125,6 +125,8 @@ func TestOneLevel(t *testing.T) {
 		"one gets more, of a busy frontend": {levelAt(128, 1010, 900, 14, Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(800), PreprocessN: counter(1000), Active: gauge(127)},
 			runs(0.1, 0, Stats{Requests: counter(411), OutputTokens: counter(9000)}), runs(0.1, 0, Stats{Requests: counter(303), OutputTokens: counter(6500)}), runs(0.1, 0, Stats{Requests: counter(303), OutputTokens: counter(6500)})),
 			FrontendBound, "of 128.0 streams"},
+		"held by the frontend, a step's wait in the engines": {levelAt(128, 1010, 900, 14, Stats{MaxNumSeqs: gauge(256), PreprocessSum: counter(254.6), PreprocessN: counter(1000), Active: gauge(127)},
+			runs(1, 0.7), runs(0.9, 0.7)), FrontendBound, "1.9 run, 1.4 wait"},
 		"one holds more":          {levelAt(64, 2010, 50, 14, Stats{}, runs(44, 0), runs(20, 0)), Imbalance, "holds 44.0"},
 		"a ceiling below the cap": {full(func(l *Level) { l.Span.Frontend = capOf(64) }), Unknown, "none of them reaches"},
 		"one left":                {full(func(l *Level) { l.Span.Workers[1].Left = true }), Imbalance, "worker 1001 left"},
