@@ -145,25 +145,9 @@ func (s *LoadSpec) pod(name string) map[string]any {
 		}},
 		"containers": []any{s.container(name)},
 	}
-	if len(s.NodeSelector) > 0 {
-		pod["nodeSelector"] = asAny(s.NodeSelector)
-	}
-	if len(s.Tolerations) > 0 {
-		var list []any
-		for _, t := range s.Tolerations {
-			list = append(list, t.object())
-		}
-		pod["tolerations"] = list
-	}
+	place(pod, s.NodeSelector, s.Tolerations, s.PullSecrets)
 	if len(s.Avoid) > 0 {
 		pod["affinity"] = offNodes(s.Avoid)
-	}
-	if len(s.PullSecrets) > 0 {
-		var refs []any
-		for _, n := range s.PullSecrets {
-			refs = append(refs, map[string]any{"name": n})
-		}
-		pod["imagePullSecrets"] = refs
 	}
 	return pod
 }

@@ -122,27 +122,32 @@ func (s DeploySpec) worker() component {
 // pod is what all pods share.
 func (s DeploySpec) pod() map[string]any {
 	p := map[string]any{}
-	if len(s.NodeSelector) > 0 {
-		p["nodeSelector"] = asAny(s.NodeSelector)
-	}
-	if len(s.Tolerations) > 0 {
-		var list []any
-		for _, t := range s.Tolerations {
-			list = append(list, t.object())
-		}
-		p["tolerations"] = list
-	}
+	place(p, s.NodeSelector, s.Tolerations, s.ImagePullSecrets)
 	if s.Scheduler != "" {
 		p["schedulerName"] = s.Scheduler
 	}
-	if len(s.ImagePullSecrets) > 0 {
-		var list []any
-		for _, name := range s.ImagePullSecrets {
-			list = append(list, map[string]any{"name": name})
-		}
-		p["imagePullSecrets"] = list
-	}
 	return p
+}
+
+// place says in a pod's spec where it may run and with which Secrets its images
+// are pulled; what is empty is left out.
+func place(pod map[string]any, nodeSelector map[string]string, tolerations []Toleration, pullSecrets []string) {
+	if len(nodeSelector) > 0 {
+		pod["nodeSelector"] = asAny(nodeSelector)
+	}
+	var list, refs []any
+	for _, t := range tolerations {
+		list = append(list, t.object())
+	}
+	if len(list) > 0 {
+		pod["tolerations"] = list
+	}
+	for _, name := range pullSecrets {
+		refs = append(refs, map[string]any{"name": name})
+	}
+	if len(refs) > 0 {
+		pod["imagePullSecrets"] = refs
+	}
 }
 
 func (t Toleration) object() map[string]any {
