@@ -203,10 +203,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 // begin joins the journal and makes what follows the planner.
 func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJournal, old *sweep.Curve) (*sweep.Campaign, error) {
 	pre, target, elsewhere := now.Preflight, now.Fingerprint.Target, c.elsewhere(old, now)
-	workers := c.watchWorkers(&now.Fingerprint, old)
-	addFacts(&now.Fingerprint, c.ears.facts, old)
-	c.moved(&now, old)
-	curve, err := journal.join(now, old, elsewhere)
+	curve, workers, err := c.join(now, journal, old, elsewhere)
 	if err != nil {
 		return nil, err
 	}
@@ -223,6 +220,16 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
 		Measure: c.measurer(cfg, f.GPUs, pre, run), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),
 	}, nil
+}
+
+// join completes what is measured now with what the servers tell, and joins it to
+// the journal.
+func (c *campaign) join(now sweep.Curve, journal *openJournal, old *sweep.Curve, elsewhere string) (sweep.Curve, *sweep.WorkerWatch, error) {
+	workers := c.watchWorkers(&now.Fingerprint, old)
+	addFacts(&now.Fingerprint, c.ears.facts, old)
+	c.moved(&now, old)
+	curve, err := journal.join(now, old, elsewhere)
+	return curve, workers, err
 }
 
 // network puts the flags for the way to the target into a configuration.

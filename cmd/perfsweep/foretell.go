@@ -52,11 +52,8 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 		return err
 	}
 	if old != nil { // nothing is written: the journal is there already
-		c.watchWorkers(&curve.Fingerprint, old)
-		addFacts(&curve.Fingerprint, c.ears.facts, old)
-		c.moved(&curve, old)
 		j := openJournal{path: c.flags.journal}
-		if curve, err = j.join(curve, old, c.elsewhere(old, curve)); err != nil {
+		if curve, _, err = c.join(curve, &j, old, c.elsewhere(old, curve)); err != nil {
 			return err
 		}
 	}
