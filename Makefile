@@ -35,7 +35,7 @@ test: ## every test that needs nothing but Go
 # Whole processes that measure in real time: seven times slower, the generator
 # would rightly call itself the bottleneck. Everything they run is raced in
 # virtual time.
-REALTIME := ^(TestScript|TestKilled|TestKilledInTurns|TestKilledWindow|TestInterrupted|TestTargetDies|TestReaderGone)$$
+REALTIME := ^(TestScript|TestKilled|TestKilledInTurns|TestKilledWindow|TestInterrupted|TestTargetDies|TestReaderGone|TestLiveInterrupted|TestLiveFinished)$$
 
 .PHONY: race
 race: ## the same tests in their short form under the race detector (needs a C compiler)

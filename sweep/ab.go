@@ -159,7 +159,7 @@ func (ab *AB) outlook() Outlook {
 	pairs := ab.A.Curve
 	pairs.Runs = wholePairs(a, b)
 	o := pairs.Outlook()
-	o.Runs, o.MostRuns, o.MostHere = 2*o.Runs, 2*o.MostRuns, 2*o.MostHere
+	o.Runs, o.MostRuns, o.MostHere, o.Next = 2*o.Runs, 2*o.MostRuns, 2*o.MostHere, o.Next/2
 	for _, half := range [][]Run{a[len(pairs.Runs):], b[len(pairs.Runs):]} {
 		o.Runs, o.MostRuns, o.MostHere = o.Runs-len(half), o.MostRuns-len(half), o.MostHere-len(half)
 		o.Time = max(o.Time-total(half), 0)

@@ -16,8 +16,8 @@ type Outlook struct {
 	// MostHere is what they cannot exceed while the operating point stays where
 	// it is: a confirmation that brings the knee down is made again below.
 	MostHere int
-	// Time is how long Runs take.
-	Time time.Duration
+	// Time is how long Runs take, and Next how long the next of them does.
+	Time, Next time.Duration
 	// LastStall: if the server stands still in the next run, the campaign ends
 	// as unstable.
 	LastStall bool
@@ -65,7 +65,8 @@ func (c Curve) Outlook() Outlook {
 	out.MostHere, out.MostRuns = t.most()
 	left := c.Plan.MaxWall - total(c.Runs)
 	f := newForesight(c)
-	out.LastStall = endsUnstable(c, f.run(*t.pending, len(c.Runs)+1), find)
+	next := f.run(*t.pending, len(c.Runs)+1)
+	out.LastStall, out.Next = endsUnstable(c, next, find), length(next)
 	for t.pending != nil && out.Runs < out.MostRuns {
 		r := f.run(*t.pending, len(c.Runs)+1)
 		c.Runs = append(c.Runs[:len(c.Runs):len(c.Runs)], r)

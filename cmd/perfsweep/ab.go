@@ -139,7 +139,10 @@ func (a *app) sweepAB(ctx context.Context, ca *campaign, f abFlags) error {
 	if !t[0].target.simulated { // nor is the other one
 		defer leanHeap()()
 	}
+	hide := a.showLive(ctx)
+	defer hide() // whatever ends it
 	d, err := ab.Run(ctx)
+	hide()
 	if err != nil {
 		return err
 	}

@@ -143,6 +143,7 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	if !t.simulated { // a simulator in this process makes garbage of its own
 		defer leanHeap()()
 	}
+	defer c.showLive(ctx)()
 	d, err := run.Run(ctx)
 	return run.Curve, d, err
 }
@@ -151,7 +152,7 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.WorkloadSpec, labels map[string]string) (sweep.Curve, loadgen.Config, error) {
 	cfg := loadgen.Config{BaseURL: t.baseURL, Model: c.model, Dial: t.dial, Waiting: func(what string, since time.Duration) {
 		c.say("waiting for %s: %.0f s", what, since.Seconds())
-	}}
+	}, Progress: c.progress()}
 	if err := c.network(&cfg, t); err != nil {
 		return sweep.Curve{}, cfg, err
 	}

@@ -58,13 +58,27 @@ func gone(r loadgen.Result) error {
 func (c *campaign) notify(gpus int) func(sweep.Event) {
 	var heard remarks
 	var jit waves
+	view := c.viewOf(gpus)
 	return func(e sweep.Event) {
+		number := e.Done
 		if e.Run == nil {
-			c.say("[%d] %d per GPU (%d streams), %s: %s; %s", e.Done+1, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why, e.Outlook)
+			number++
+		}
+		step := fmt.Sprintf("[%d] %d per GPU (%d streams), %s: %s", number, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why)
+		line := ""
+		switch {
+		case e.Run == nil && view != nil:
+			view.begins(e)
 			return
+		case e.Run == nil:
+			c.say("%s; %s", step, e.Outlook)
+			return
+		case view != nil: // the line before a run has not been printed
+			view.ended(*e.Run)
+			line = step + "\n"
 		}
 		est := e.Run.Result.Estimate()
-		line := fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, goodShare(e.Run.Result)+cachedShare(e.Run.Result))
+		line += fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, goodShare(e.Run.Result)+cachedShare(e.Run.Result))
 		for _, v := range e.Run.Violations {
 			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
 		}

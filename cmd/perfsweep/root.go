@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/live"
 )
 
 // app is what every command shares: streams and the global flags.
@@ -16,7 +19,8 @@ type app struct {
 	out, err  io.Writer
 	output    string // text, json, csv
 	quiet     bool
-	exitCodes string // "", aicr
+	exitCodes string       // "", aicr
+	screen    *live.Screen // the terminal that err is, nil where it is none
 	args      []string
 	// remains are what could not be removed of what was made elsewhere.
 	remains []error
@@ -24,9 +28,18 @@ type app struct {
 
 // run is the whole program above the operating system.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	screen := screenOf(stderr, os.Getenv)
+	if screen != nil {
+		defer screen.Close() // also where it panics
+		stderr = screen
+	}
+	size := terminalSize(stdout)
 	stdout, stderr = plainText{stdout}, plainText{stderr}
+	if size != nil {
+		stdout = paper{stdout, size}
+	}
 	args = asJob(args)
-	a := &app{in: stdin, out: stdout, err: stderr, args: args}
+	a := &app{in: stdin, out: stdout, err: stderr, screen: screen, args: args}
 	root := a.root()
 	root.SetArgs(spreadProfile(root, args))
 	root.SetIn(stdin)

@@ -53,6 +53,8 @@ var mayImport = map[string][]string{
 	"cmd/perfsweep/internal/kube/kubetest": nil,
 
 	"cmd/perfsweep/internal/fleet":         {"loadgen"},
+	"cmd/perfsweep/internal/live":          {"cmd/perfsweep/internal/report/plot"},
+	"cmd/perfsweep/internal/live/livetest": nil,
 	"cmd/perfsweep/internal/report/markup": nil,
 	"cmd/perfsweep/internal/report/plot":   {"cmd/perfsweep/internal/report/markup"},
 	"cmd/perfsweep/internal/selftest":      {"loadgen", "loadgen/pacer", "sweep"},

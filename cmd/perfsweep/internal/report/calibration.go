@@ -66,7 +66,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		if !c.Wrote {
 			p.line("not written:")
 		}
-		p.line("%s", c.Diff)
+		p.raw(c.Diff + "\n")
 	}
 	if c.changed() {
 		p.line("what AICR's repository needs besides this edit:")

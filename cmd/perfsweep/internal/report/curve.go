@@ -34,9 +34,6 @@ type Curve struct {
 	Explain bool
 }
 
-// barWidth is the room for a bar in an 80 column terminal.
-const barWidth = 30
-
 // CurveText prints the curve with the knee, the answer first.
 func CurveText(w io.Writer, c Curve) error {
 	p := &printer{w: w}
@@ -111,7 +108,14 @@ type printer struct {
 
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, format+"\n", args...)
+		_, p.err = io.WriteString(p.w, folded(p.w, fmt.Sprintf(format+"\n", args...)))
+	}
+}
+
+// raw prints a text as it is.
+func (p *printer) raw(text string) {
+	if p.err == nil {
+		_, p.err = io.WriteString(p.w, text)
 	}
 }
 
@@ -124,13 +128,33 @@ func (p *printer) curve(f knee.Fit, op sweep.OperatingPoint) {
 	if top == 0 || p.err != nil {
 		return
 	}
-	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var table strings.Builder
+	tw := tabwriter.NewWriter(&table, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "per GPU\truns\ttok/s/GPU\tTTFT p50 ms\tp99 ms\t")
 	for _, l := range f.Levels {
-		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t %s\n", l.ConcurrencyPerGPU, runs(l), number(l.TokPerSecPerGPU), number(l.TTFTP50MS), number(l.TTFTP99MS), bar(l, f, op, top))
+		fmt.Fprintf(tw, "%d\t%s\t%s\t%s\t%s\t\n", l.ConcurrencyPerGPU, runs(l), number(l.TokPerSecPerGPU), number(l.TTFTP50MS), number(l.TTFTP99MS))
 	}
-	p.err = tw.Flush()
+	if p.err = tw.Flush(); p.err != nil {
+		return
+	}
+	head, rows, _ := strings.Cut(table.String(), "\n")
+	p.raw(head + "\n")
+	widest := 0 // of what is said behind a bar
+	for _, l := range f.Levels {
+		widest = max(widest, len(remark(l, f, op)))
+	}
+	room := min(max(usualColumns-len(head)-1-widest, leastBar), mostBar)
+	for i, row := range strings.Split(strings.TrimSuffix(rows, "\n"), "\n") {
+		l := f.Levels[i]
+		p.raw(row + " " + strings.Repeat("#", int(l.TokPerSecPerGPU/top*float64(room)+0.5)) + remark(l, f, op) + "\n")
+	}
 }
+
+// The length of the longest bar.
+const (
+	leastBar = 8
+	mostBar  = 30
+)
 
 func runs(l knee.Level) string {
 	if l.Kept == l.Runs {
@@ -139,14 +163,14 @@ func runs(l knee.Level) string {
 	return fmt.Sprintf("%d of %d", l.Kept, l.Runs)
 }
 
-func bar(l knee.Level, f knee.Fit, op sweep.OperatingPoint, top float64) string {
-	s := strings.Repeat("#", int(l.TokPerSecPerGPU/top*barWidth+0.5))
-	n := float64(l.ConcurrencyPerGPU)
+// remark says what is special about a level.
+func remark(l knee.Level, f knee.Fit, op sweep.OperatingPoint) string {
+	s, n := "", float64(l.ConcurrencyPerGPU)
 	switch {
 	case l.ConcurrencyPerGPU == op.ConcurrencyPerGPU:
-		s += " <- operating point"
+		s = " <- point"
 	case f.KneeLow > 0 && n >= f.KneeLow && n <= f.KneeHigh:
-		s += " . knee interval"
+		s = " . knee"
 	}
 	if len(l.Flags) > 0 {
 		s += " [" + strings.Join(l.Flags, ",") + "]"
