@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,6 +42,9 @@ type headerLine struct {
 
 // headerStart is how every journal begins; see tornHeader.
 const headerStart = `{"type":"campaign"`
+
+// IsJournal reports whether a file that begins so is meant to be a journal.
+func IsJournal(start []byte) bool { return bytes.HasPrefix(start, []byte(headerStart)) }
 
 // runLine is every other line.
 type runLine struct {

@@ -111,6 +111,7 @@ refused, 130 interrupted with the journal intact.`,
 	})
 	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.compareCmd(), a.reportCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
 		conceptsTopic(), exitCodesTopic())
+	complete(root)
 	// Unknown commands and wrong argument counts are input errors too.
 	root.Args = func(c *cobra.Command, args []string) error {
 		if len(args) > 0 {

@@ -20,13 +20,6 @@ func (a *app) simulateCmd() *cobra.Command {
 			presetTable(),
 		Example: "  perfsweep simulate gb300 --listen 127.0.0.1:8000\n  perfsweep simulate 'kneed?gpus=2&speed=0.7'",
 		Args:    exactly(1, "one PRESET"),
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var names []string
-			for _, p := range enginesim.PresetInfos() {
-				names = append(names, p.Name)
-			}
-			return names, cobra.ShellCompDirectiveNoFileComp
-		},
 		RunE: func(c *cobra.Command, args []string) error {
 			p, err := enginesim.ParseTarget(strings.TrimPrefix(args[0], "sim:"))
 			if err != nil {

@@ -51,11 +51,23 @@ func keys() []key {
 	}
 }
 
+// KeyInfo describes a key of a target for help texts and completion.
+type KeyInfo struct{ Name, Values, What string }
+
+// KeyInfos lists the keys of a target.
+func KeyInfos() []KeyInfo {
+	var infos []KeyInfo
+	for _, k := range keys() {
+		infos = append(infos, KeyInfo{k.name, k.values, k.what})
+	}
+	return infos
+}
+
 // KeyHelp lists the keys of a target, one a line, for help texts.
 func KeyHelp() string {
 	var b strings.Builder
-	for _, k := range keys() {
-		fmt.Fprintf(&b, "%s=%s  %s\n", k.name, k.values, k.what)
+	for _, k := range KeyInfos() {
+		fmt.Fprintf(&b, "%s=%s  %s\n", k.Name, k.Values, k.What)
 	}
 	return b.String()
 }
