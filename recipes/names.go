@@ -19,10 +19,16 @@ func knownNames() []string {
 
 func isKnown(name string) bool { return slices.Contains(knownNames(), name) }
 
-// nearest is the known name within three typing mistakes in any case, "" when none is.
-func nearest(name string) string {
-	best, at := 4, ""
-	for _, k := range knownNames() {
+// nearest is the constraint that a name was probably meant to be, "" if there is
+// none.
+func nearest(name string) string { return Nearest(name, knownNames()) }
+
+// Nearest is the first of the known names with the fewest typing mistakes, three
+// at most and half of the name at most, in any case of letters; "" if there is
+// none.
+func Nearest(name string, known []string) string {
+	best, at := min(4, len(name)/2+1), ""
+	for _, k := range known {
 		if d := distance(strings.ToLower(name), k, best); d < best {
 			best, at = d, k
 		}

@@ -63,13 +63,14 @@ func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay) erro
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
+		file := path.Join(t.rootOf(fsys, name), name)
 		src, err := readBounded(fsys, name)
 		if err != nil {
-			at := &PosError{File: path.Join(t.root, name), Line: 1, Col: 1, Msg: err.Error(), Remedy: "make the file readable, or take it away"}
+			at := &PosError{File: file, Line: 1, Col: 1, Msg: err.Error(), Remedy: "make the file readable, or take it away"}
 			t.unread = append(t.unread, refusal{at, kind, strings.TrimSuffix(e.Name(), ".yaml")})
 			continue
 		}
-		o, err := parseAs(kind, path.Join(t.root, name), src)
+		o, err := parseAs(kind, file, src)
 		var pos *PosError
 		switch {
 		case errors.As(err, &pos) && pos.Rule == "not-an-overlay":

@@ -38,6 +38,7 @@ type headerLine struct {
 	Started       time.Time         `json:"started"`
 	Preflight     loadgen.Preflight `json:"preflight"`
 	ID            string            `json:"id,omitempty"`
+	Configuration *Configuration    `json:"configuration,omitempty"`
 }
 
 // headerStart is how every journal begins; see tornHeader.
@@ -88,6 +89,7 @@ func (j *Journal) begin(head Curve) error {
 	err = j.append(headerLine{
 		Type: lineCampaign, SchemaVersion: SchemaVersion, Fingerprint: head.Fingerprint,
 		Plan: head.Plan, Started: head.Started, Preflight: head.Preflight, ID: head.ID,
+		Configuration: head.Configuration,
 	})
 	if err != nil {
 		return err

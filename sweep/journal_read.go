@@ -154,7 +154,10 @@ func parseHeader(line []byte) (Curve, error) {
 	if h.Fingerprint.Simulated != strings.HasPrefix(h.Fingerprint.Target, "sim:") {
 		return Curve{}, fmt.Errorf("damaged header: target %q and simulated %v contradict each other", h.Fingerprint.Target, h.Fingerprint.Simulated)
 	}
-	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight, ID: h.ID}, nil
+	if err := lawfulConfiguration(h.Configuration); err != nil {
+		return Curve{}, fmt.Errorf("damaged header: %w", err)
+	}
+	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight, ID: h.ID, Configuration: h.Configuration}, nil
 }
 
 // parseRun appends a run. Numbers must follow each other: a journal with a

@@ -118,7 +118,9 @@ type Curve struct {
 	Plan        Plan              `json:"plan"`
 	Started     time.Time         `json:"started"`
 	Preflight   loadgen.Preflight `json:"preflight"`
-	Runs        []Run             `json:"runs"`
+	// Configuration is the campaign file that it was begun with, nil without one.
+	Configuration *Configuration `json:"configuration,omitempty"`
+	Runs          []Run          `json:"runs"`
 	// Rejudged says of a journal that was read which runs fail other gates than
 	// it records, "" if none do.
 	Rejudged string `json:"-"`

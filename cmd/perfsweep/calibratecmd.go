@@ -29,6 +29,7 @@ type calibrateFlags struct {
 	explain  bool
 	foretell bool // --plan
 	spec     specFlags
+	data     dataFlags
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -73,6 +74,10 @@ comment says unverified.
 seen, wanted and is to be done, the fit, and every question up to the one that
 decided; -o json has the same under "explain".
 
+` + dataHelp + `
+
+` + configHelp + `
+
 ` + planHelp,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
 		Args:    noArgs,
@@ -98,6 +103,7 @@ decided; -o json has the same under "explain".
 	fl.StringVar(&f.overlay, "overlay", "", "AICR overlay whose gate is set")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.StringVar(&f.sidecar, "sidecar", "", sidecarUsage)
+	fl.StringVar(&f.data.dir, "data", "", dataUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
 	f.anchor.bind(fl)
 	f.spec.bind(fl)
@@ -157,8 +163,14 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if f.explain && a.output == "csv" {
 		return badInputf("--explain has no CSV form; use -o text or -o json")
 	}
+	if a.flagsOnly {
+		return cam.judgeFlags()
+	}
 	cam.windows.want = policy.Profile.WindowGap()
-	ov, err := openOverlay(f.overlay)
+	if err := f.divert(); err != nil {
+		return err
+	}
+	ov, err := f.open()
 	if err != nil {
 		return err
 	}
@@ -231,7 +243,11 @@ func (f *calibrateFlags) writes() []string {
 	if !f.write {
 		return nil
 	}
-	return []string{f.overlay, sidecarFile(f.sidecar, f.overlay)}
+	files := []string{f.overlay, sidecarFile(f.sidecar, f.overlay)}
+	if path := f.data.registry(); path != "" {
+		files = append(files, path)
+	}
+	return files
 }
 
 // writable tries, before anything is measured, what --write is to change.
@@ -239,7 +255,7 @@ func (f *calibrateFlags) writable() error {
 	if !f.write {
 		return nil
 	}
-	if err := recipes.CheckWritable(f.overlay); err != nil {
+	if err := checkWritable(f.overlay); err != nil {
 		return err
 	}
 	return f.sidecarReady()
@@ -267,6 +283,10 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 		}
 		r.Upstream = ov.UpstreamNeeds(r.Proposal.Gate)
 		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
+		if r.Shipped = f.data.shipped; r.Shipped != "" {
+			r.Upstream = nil // a candidate is no change to AICR's repository
+			r.Diff = f.data.fromShipped(r.Diff, f.overlay)
+		}
 		if f.write && r.Proposal.Writable {
 			if _, failed = f.chainAllows(edited, r.Proposal.Gate); failed == nil {
 				failed = f.writeOverlay(ov, edited, r, policy)

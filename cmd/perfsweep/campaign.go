@@ -113,6 +113,18 @@ func (c *campaign) asked() (loadgen.WorkloadSpec, map[string]string, error) {
 	return spec, labels, badInput(probe.Validate())
 }
 
+// judgeFlags refuses what a campaign refuses before it opens anything.
+func (c *campaign) judgeFlags() error {
+	if err := c.checkFlags(); err != nil {
+		return err
+	}
+	if c.flags.target == "" {
+		return c.refuseMeasuring()
+	}
+	_, _, err := c.asked()
+	return err
+}
+
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
@@ -193,7 +205,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 			Effort: c.plan.Effort, RoutingMode: labels["routing_mode"], StartMode: "ramp+synchronised",
 			ToolVersion: version, Labels: labels, Deployment: c.flags.deployment,
 		},
-		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre, ID: c.id,
+		Plan: c.plan, Started: time.Now().UTC(), Preflight: pre, ID: c.id, Configuration: c.config.kept(),
 	}
 	if err := record(&curve.Fingerprint, cfg); err != nil {
 		return curve, cfg, err

@@ -108,7 +108,7 @@ func (f *calibrateFlags) chainAllows(edited []byte, g recipes.Gate) (*recipes.Re
 	if err != nil {
 		return nil, err
 	}
-	r, err := resolveOverlay(f.recipes, f.overlay, o)
+	r, err := f.resolve(o)
 	if err != nil {
 		return nil, err
 	}

@@ -72,7 +72,9 @@ or a fail only.
 --replay measures nothing: it shows which runs of known state, healthy or bad,
 pass the gate of each shipped overlay (or of --overlay), beside the full-node
 floor of 50,000 tok/s that all of them had before. It ends with 8 when a healthy
-run fails or a bad one passes. A run that lacks a figure is never a pass.`,
+run fails or a bad one passes. A run that lacks a figure is never a pass.
+
+` + configHelp,
 		Example: "  perfsweep check --overlay my.yaml --target http://127.0.0.1:8000 --gpus 4\n  perfsweep check --replay public",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -96,10 +98,26 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.`,
 	return c
 }
 
+// judgeFlags refuses what a check refuses before it opens anything.
+func (f *checkFlags) judgeFlags(cam *campaign) error {
+	if err := nodeGPUs(f.nodeGPUs, cam.changed); err != nil {
+		return err
+	}
+	e, err := cam.flags.effortValue()
+	if err != nil {
+		return err
+	}
+	cam.plan = sweep.DefaultPlan(e)
+	return cam.judgeFlags()
+}
+
 // runCheck judges, and says so in files and on stdout.
 func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error {
 	if f.overlay == "" {
 		return badInputf("check needs --overlay FILE")
+	}
+	if a.flagsOnly {
+		return f.judgeFlags(cam)
 	}
 	if err := f.files.ready(); err != nil {
 		return err

@@ -36,8 +36,8 @@ func TestHelp(t *testing.T) {
 		got++
 		check(c)
 	}
-	if got != 12 {
-		t.Errorf("%d commands; README.md and this test know 12", got)
+	if got != 13 {
+		t.Errorf("%d commands; README.md and this test know 13", got)
 	}
 }
 

@@ -113,6 +113,7 @@ func (o *openJournal) join(now sweep.Curve, old *sweep.Curve, elsewhere string) 
 	}
 	// The old calibration of prompt lengths keeps the prompts the same.
 	now.Runs, now.Started, now.Preflight, now.ID, now.Rejudged = old.Runs, old.Started, old.Preflight, old.ID, old.Rejudged
+	now.Configuration = old.Configuration // it was begun so
 	return now, nil
 }
 

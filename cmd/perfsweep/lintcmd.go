@@ -20,6 +20,7 @@ type lintFlags struct {
 	validator string
 	sidecar   string
 	maxAge    int
+	data      string // over recipes, which is then set
 }
 
 func (a *app) lintCmd() *cobra.Command {
@@ -119,8 +120,8 @@ func (f *lintFlags) lintFile(s *calibrate.SidecarLint) (found []recipes.Finding,
 	if err != nil { // what does not parse has neither
 		return recipes.LintWith(s.File, s.Source, s.Options), nil
 	}
-	if f.resolved || parentAtHand(f.recipes, s.File, s.Overlay) {
-		if s.Resolved, err = resolveOverlay(f.recipes, s.File, s.Overlay); err != nil {
+	if f.resolved || f.data != "" || parentAtHand(f.recipes, s.File, s.Overlay) {
+		if s.Resolved, err = f.resolve(s.File, s.Overlay); err != nil {
 			return nil, err
 		}
 		found = recipes.LintResolved(s.File, s.Source, s.Resolved, s.Options)
@@ -140,6 +141,13 @@ type overlayFile struct {
 	src     []byte
 	gate    recipes.Gate // its inputs are there even where the check is off
 	enabled bool
+}
+
+func (f *lintFlags) resolve(path string, o *recipes.Overlay) (*recipes.Resolved, error) {
+	if f.data != "" {
+		return resolveOver(f.data, f.recipes, path, o)
+	}
+	return resolveOverlay(f.recipes, path, o)
 }
 
 func openOverlay(path string) (o overlayFile, err error) {

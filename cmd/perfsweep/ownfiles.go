@@ -54,9 +54,15 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 			}
 		}
 		if f.Name == "overlay" {
-			uses = append(uses, fileUse{"overlay", values[0], false},
-				fileUse{"sidecar", sidecarFile("", values[0]), writes(c.Name(), "sidecar")},
-				fileUse{"approvals", approvalsFile("", values[0]), writes(c.Name(), "approvals")})
+			overlay := values[0]
+			uses = append(uses, fileUse{"overlay", overlay, false})
+			if to := diverted(c.Flags(), overlay); to != "" {
+				overlay = to
+				uses = append(uses, fileUse{"overlay", to, true})
+			}
+			uses = append(uses,
+				fileUse{"sidecar", sidecarFile("", overlay), writes(c.Name(), "sidecar")},
+				fileUse{"approvals", approvalsFile("", overlay), writes(c.Name(), "approvals")})
 		}
 	})
 	if c.Name() == "report" {
@@ -65,6 +71,21 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 		}
 	}
 	return uses
+}
+
+// diverted is the candidate that --data makes of an overlay, "" without it, or
+// where the command will say what is wrong with it.
+func diverted(fl *pflag.FlagSet, overlay string) string {
+	dir, _ := fl.GetString("data")
+	folder, _ := fl.GetString("recipes")
+	if dir == "" {
+		return ""
+	}
+	to, err := candidate(dir, folder, overlay)
+	if err != nil {
+		return ""
+	}
+	return to
 }
 
 // writes reports whether a flag names a file that its command writes.

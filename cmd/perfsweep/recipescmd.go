@@ -1,8 +1,10 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,7 +32,7 @@ func (a *app) recipesCmd() *cobra.Command {
 const maxOverlays = 10_000
 
 func (a *app) recipesStatusCmd() *cobra.Command {
-	var image string
+	var image, data string
 	var maxAge int
 	c := &cobra.Command{
 		Use:   "status [--image DIGEST] [DIR]",
@@ -50,6 +52,9 @@ With --image every gate that was measured with another runtime image, or with on
 that was not stated, is stale: that is the list of what an image bump has to
 measure again. Give the digest: a tag can move.
 
+With --data FOLDER the overlays there, which calibrate --data wrote, replace those
+of the same name in DIR, and chains are resolved across both.
+
 It ends with 9 where a gate is stale, with 2 where an overlay is invalid, else
 with 0.`,
 		Example: "  perfsweep recipes status --image sha256:0123456789abcdef… recipes/overlays",
@@ -62,7 +67,7 @@ with 0.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			list, err := statusOf(dir, image, time.Duration(maxAge)*24*time.Hour)
+			list, err := statusOf(dir, data, image, time.Duration(maxAge)*24*time.Hour)
 			if err != nil {
 				return err
 			}
@@ -73,12 +78,13 @@ with 0.`,
 		},
 	}
 	c.Flags().StringVar(&image, "image", "", "runtime image that the gates are to hold for: its digest, reference or tag")
+	c.Flags().StringVar(&data, "data", "", dataUsage)
 	c.Flags().IntVar(&maxAge, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
 	return c
 }
 
-// statusOf judges the overlays of a folder.
-func statusOf(dir, image string, maxAge time.Duration) ([]calibrate.Status, error) {
+// overlaysIn lists the overlays of a folder by the names of their files, in order.
+func overlaysIn(dir string) (names []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, badInputf("reading the overlays: %w; name their folder", err)
@@ -86,13 +92,55 @@ func statusOf(dir, image string, maxAge time.Duration) ([]calibrate.Status, erro
 	if len(entries) > maxOverlays {
 		return nil, badInputf("%s holds %d files, too many for a folder of overlays", dir, len(entries))
 	}
-	var out []calibrate.Status
-	var f lintFlags
 	for _, e := range entries {
-		if ext := filepath.Ext(e.Name()); e.IsDir() || ext != ".yaml" && ext != ".yml" || strings.HasPrefix(e.Name(), ".") {
-			continue
+		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
 		}
-		s := calibrate.SidecarLint{File: filepath.Join(dir, e.Name())}
+	}
+	return names, nil
+}
+
+// overlayFiles are the overlays of a folder, with those of a data folder over them.
+func overlayFiles(dir, data string) ([]string, error) {
+	names, err := overlaysIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	folder := map[string]string{}
+	for _, n := range names {
+		folder[n] = dir
+	}
+	if data != "" {
+		over := filepath.Join(data, overlaysFolder)
+		if names, err = overlaysIn(over); err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			folder[n] = over
+		}
+	}
+	var files []string
+	for _, n := range slices.Sorted(maps.Keys(folder)) {
+		files = append(files, filepath.Join(folder[n], n))
+	}
+	return files, nil
+}
+
+// statusOf judges the overlays of a folder.
+func statusOf(dir, data, image string, maxAge time.Duration) ([]calibrate.Status, error) {
+	files, err := overlayFiles(dir, data)
+	if err != nil {
+		return nil, err
+	}
+	var out []calibrate.Status
+	f := lintFlags{data: data}
+	if data != "" {
+		if f.recipes, err = recipeFolder("", filepath.Join(dir, "x.yaml")); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range files {
+		s := calibrate.SidecarLint{File: file}
 		s.Options = recipes.Options{Today: time.Now(), MaxAge: maxAge}
 		if s.Source, err = readOverlay(s.File); err != nil {
 			return nil, err

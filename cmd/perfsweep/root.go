@@ -22,6 +22,8 @@ type app struct {
 	exitCodes string       // "", aicr
 	screen    *live.Screen // the terminal that err is, nil where it is none
 	args      []string
+	config    *usedConfig // nil without a campaign file
+	flagsOnly bool        // judge the flags of a command, and do nothing with them
 	// remains are what could not be removed of what was made elsewhere.
 	remains []error
 }
@@ -48,6 +50,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	err := root.ExecuteContext(ctx)
 	code, silent := exitCode(ctx, err)
 	if !silent {
+		err = a.placed(err)
 		a.write(stderr, "perfsweep: %s\n", oneLine(err, code))
 	}
 	for _, err := range a.remains {
@@ -99,17 +102,20 @@ refused, 130 interrupted with the journal intact.`,
 			if err := a.checkGlobals(c); err != nil {
 				return err
 			}
+			if err := a.useConfig(c); err != nil {
+				return err
+			}
 			return a.ownFiles(c, args)
 		},
 	}
 	f := root.PersistentFlags()
-	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif, and report html, svg, md or a file")
+	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif, config yaml, and report html, svg, md or a file")
 	f.BoolVar(&a.quiet, "quiet", false, "no progress on stderr")
 	f.StringVar(&a.exitCodes, "exit-codes", "", `"aicr" maps every failure to 1, because AICR reads a container's 2 as skipped`)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
 	})
-	root.AddCommand(a.sweepCmd(), a.kneeCmd(), a.compareCmd(), a.reportCmd(), a.calibrateCmd(), a.checkCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
+	root.AddCommand(takesConfig(a.sweepCmd()), a.kneeCmd(), a.compareCmd(), a.reportCmd(), takesConfig(a.calibrateCmd()), takesConfig(a.checkCmd()), a.configCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
 		conceptsTopic(), exitCodesTopic())
 	complete(root)
 	// Unknown commands and wrong argument counts are input errors too.
@@ -151,6 +157,10 @@ func (a *app) checkGlobals(c *cobra.Command) error {
 	case "sarif":
 		if c.Name() != "lint" {
 			return badInputf("-o sarif is for lint; use text, json or csv")
+		}
+	case "yaml":
+		if !showsConfig(c) {
+			return badInputf("-o yaml is for config; use text, json or csv")
 		}
 	default:
 		if c.Name() == "report" {

@@ -70,10 +70,17 @@ func sidecarBytes(flag, overlay string) ([]byte, error) {
 func (f *calibrateFlags) writeOverlay(ov overlayFile, edited []byte, r report.Calibration, p calibrate.Policy) error {
 	sidecar, err := f.sidecarOf(ov, edited, r, p)
 	if err == nil {
+		err = f.data.prepare(f.overlay)
+	}
+	was := ov.src
+	if f.data.fresh {
+		was = nil
+	}
+	if err == nil {
 		// The sidecar first: it knows which overlay it was to be written with.
 		err = recipes.WriteFiles(
 			recipes.File{Path: sidecarFile(f.sidecar, f.overlay), Content: sidecar},
-			recipes.File{Path: f.overlay, Content: edited, Was: ov.src})
+			recipes.File{Path: f.overlay, Content: edited, Was: was})
 	}
 	if changed := (*recipes.ChangedError)(nil); errors.As(err, &changed) {
 		err = fmt.Errorf("%w; apply the diff by hand, or calibrate again from --journal without --target", err)
@@ -142,5 +149,5 @@ func (f *calibrateFlags) sidecarReady() error {
 	if _, err := f.replaced(); err != nil {
 		return err
 	}
-	return recipes.CheckWritable(sidecarFile(f.sidecar, f.overlay))
+	return checkWritable(sidecarFile(f.sidecar, f.overlay))
 }

@@ -78,6 +78,8 @@ With --ttft-p99 or --itl-p99 it also says up to which concurrency that objective
 is met, with an interval, and what was served within it (goodput). The exit code
 stays the knee's.
 
+` + configHelp + `
+
 ` + planHelp + `
 
 ` + metricsHelp + `
@@ -95,6 +97,8 @@ stays the knee's.
 			}
 			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model}
 			switch {
+			case a.flagsOnly:
+				return cam.judgeFlags()
 			case s.foretell && ab.asked(c.Flags().Changed):
 				return badInputf("--plan foretells a campaign on one target: drop --ab; measuring two takes twice the time")
 			case s.foretell:

@@ -77,7 +77,11 @@ func (t *target) close(ctx context.Context) error {
 // redactURL drops whatever could be a secret from a target that did not parse.
 func redactURL(s string) string {
 	if i := strings.LastIndex(s, "@"); i >= 0 {
-		return "…" + s[i:]
+		return redacted + s[i:]
 	}
 	return s
 }
+
+const redacted = "…"
+
+func isRedacted(s string) bool { return strings.HasPrefix(s, redacted+"@") }

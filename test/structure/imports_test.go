@@ -52,6 +52,7 @@ var mayImport = map[string][]string{
 
 	"cmd/perfsweep/internal/kube/kubetest": nil,
 
+	"cmd/perfsweep/internal/campaignfile":  {"recipes"},
 	"cmd/perfsweep/internal/fleet":         {"loadgen"},
 	"cmd/perfsweep/internal/live":          {"cmd/perfsweep/internal/report/plot"},
 	"cmd/perfsweep/internal/live/livetest": nil,

@@ -16,6 +16,7 @@ type Calibration struct {
 	Curve    sweep.Curve
 	Proposal calibrate.Proposal
 	Overlay  string
+	Shipped  string // the overlay that Overlay is a candidate of, "" if none
 	Diff     string
 	Wrote    bool
 	Sidecar  string // written with it
@@ -68,7 +69,10 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		}
 		p.raw(c.Diff + "\n")
 	}
-	if c.changed() {
+	switch {
+	case c.Shipped != "" && c.Wrote:
+		p.line("a candidate: %s is left as it is, and holds until AICR is given the folder with --data", c.Shipped)
+	case c.changed():
 		p.line("what AICR's repository needs besides this edit:")
 		for _, n := range c.Upstream {
 			p.line("  %s: %s", n.What, n.How)

@@ -42,6 +42,8 @@ type calibrationDoc struct {
 	Fingerprint       sweep.Fingerprint       `json:"fingerprint"`
 	OutputTokens      int64                   `json:"total_output_tokens"`
 	Gate              *recipes.Gate           `json:"gate,omitempty"`
+	Overlay           string                  `json:"overlay"`
+	Shipped           string                  `json:"shipped_overlay,omitempty"`
 	Diff              string                  `json:"diff,omitempty"`
 	Wrote             bool                    `json:"wrote"`
 	Sidecar           string                  `json:"sidecar,omitempty"`
@@ -100,7 +102,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		TokPerSecPerGPU: r.TokPerSecPerGPU, TTFTP99MS: r.TTFTP99MS,
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
 		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Validity: r.Validity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
-		OutputTokens: c.Curve.OutputTokens(), Diff: c.Diff, Wrote: c.Wrote,
+		OutputTokens: c.Curve.OutputTokens(), Overlay: c.Overlay, Shipped: c.Shipped, Diff: c.Diff, Wrote: c.Wrote,
 	}
 	if c.Wrote {
 		d.Sidecar = c.Sidecar
