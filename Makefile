@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 GO       ?= go
-VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+VERSION  ?= $(shell git describe --tags --always --dirty --abbrev=12 2>/dev/null || echo unknown)
 # Every suite that make test leaves out carries one of these build tags. accept
 # also replaces the sizes of the short suites, so linters look both ways.
 TAGS     := accept,verify,oracle,dynamo,engines,vllm,kube,browser
@@ -54,6 +54,10 @@ PARTS ?=
 .PHONY: figures
 figures: build ## what is claimed of the generator, beside its references; five minutes of a quiet machine
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) run ./test/figures -bin bin/perfsweep $(PARTS)
+
+.PHONY: reference
+reference: ## write docs/reference from the program; a test compares the two
+	$(GO) test -count=1 -run '^TestReference$$' ./cmd/perfsweep -update
 
 .PHONY: lint
 lint: fmt vet staticcheck errcheck ## gofmt, vet, staticcheck and errcheck, suites behind tags included
@@ -114,6 +118,21 @@ ARTIFACTS ?= $(abspath artifacts)/report
 .PHONY: browser
 browser: ## the report in a headless Chromium, which must be installed; its pictures are in artifacts/report
 	PERFSWEEP_ARTIFACTS=$(ARTIFACTS) $(GO) test $(GOTESTFLAGS) -count=1 -tags browser -timeout 20m ./test/browser/
+
+# A release depends on its sources, on the version of Go and on these three, and
+# on nothing else of the place where it is made: without git or tags, give VERSION.
+COMMIT            ?= $(shell git rev-parse HEAD 2>/dev/null)
+SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
+RELEASE = $(GO) run ./test/release -version '$(VERSION)' -commit '$(COMMIT)' -epoch '$(SOURCE_DATE_EPOCH)'
+
+.PHONY: release
+release: ## dist/: archives for linux and macOS with man pages, their SBOM (SPDX 2.3), SHA256SUMS
+	rm -rf dist
+	$(RELEASE) dist
+
+.PHONY: release-check
+release-check: release ## the same again elsewhere with an empty cache: equal bytes, and starts in 50 ms (minutes)
+	$(RELEASE) -check dist
 
 .PHONY: ci
 ci: ## everything that .ci/run runs

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"syscall"
 	"time"
 
@@ -51,6 +52,12 @@ func IsJournal(start []byte) bool { return bytes.HasPrefix(start, []byte(headerS
 type runLine struct {
 	Type string `json:"type"`
 	Run
+}
+
+// LineTypes are the types of the first line of a journal and of every other, for
+// whoever publishes their schema.
+func LineTypes() (campaign, run reflect.Type) {
+	return reflect.TypeFor[headerLine](), reflect.TypeFor[runLine]()
 }
 
 // Journal is an open journal file, locked against other writers.

@@ -49,6 +49,11 @@ type leftoverView struct {
 	Removed   bool   `json:"removed"`
 }
 
+type leftoversDoc struct {
+	SchemaVersion int            `json:"schema_version"`
+	Leftovers     []leftoverView `json:"leftovers"`
+}
+
 // runLeftovers lists, and removes where that was asked for.
 func (a *app) runLeftovers(ctx context.Context, f *discoverFlags) error {
 	l := f.leftovers
@@ -103,7 +108,7 @@ func (a *app) printLeftovers(found, removed []kube.Leftover) error {
 		}
 		e := json.NewEncoder(a.out)
 		e.SetIndent("", "  ")
-		return e.Encode(map[string]any{"schema_version": 1, "leftovers": views})
+		return e.Encode(leftoversDoc{1, views})
 	}
 	var out strings.Builder
 	for _, l := range found {

@@ -20,11 +20,12 @@ func TestMain(m *testing.M) {
 
 // TestScript tells each story of the command line through public flags only.
 func TestScript(t *testing.T) {
-	journals := scriptJournals(t)
+	journals, published := scriptJournals(t), readSchemas(t)
+	published.journals(t, journals)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "edit": edit, "proxy": proxy, "serve": serveSim, "cluster": serveCluster,
+			"exits": published.exits, "chop": chop, "damage": damage, "hold": hold, "begins": begins, "write": write, "edit": edit, "proxy": proxy, "serve": serveSim, "cluster": serveCluster,
 		},
 		Setup: func(e *testscript.Env) error {
 			wd, err := os.Getwd()
@@ -58,8 +59,9 @@ func serveSim(ts *testscript.TestScript, neg bool, args []string) {
 
 // exits runs a command and demands one of some exit codes:
 // exits CODE[|CODE…] COMMAND ARGS…. It names several where a busy machine may
-// rightly make a run INVALID.
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+// rightly make a run INVALID. What the command prints and writes as JSON must be
+// as its schema says.
+func (s schemas) exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE[|CODE…] COMMAND ARGS…")
 	}
@@ -73,4 +75,5 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if !slices.Contains(strings.Split(args[0], "|"), strconv.Itoa(got)) {
 		ts.Fatalf("exit code %d, want %s", got, args[0])
 	}
+	s.script(ts, got, args[1:])
 }

@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 	"test/figures":                  nil,
 	"test/internal/live":            nil,
 	"test/kube":                     nil,
+	"test/release":                  nil,
 	"test/structure":                nil,
 
 	"cmd/perfsweep/internal/kube/kubetest": nil,
@@ -56,6 +57,7 @@ var mayImport = map[string][]string{
 	"cmd/perfsweep/internal/fleet":         {"loadgen"},
 	"cmd/perfsweep/internal/live":          {"cmd/perfsweep/internal/report/plot"},
 	"cmd/perfsweep/internal/live/livetest": nil,
+	"cmd/perfsweep/internal/reference":     nil,
 	"cmd/perfsweep/internal/report/markup": nil,
 	"cmd/perfsweep/internal/report/plot":   {"cmd/perfsweep/internal/report/markup"},
 	"cmd/perfsweep/internal/selftest":      {"loadgen", "loadgen/pacer", "sweep"},

@@ -12,6 +12,12 @@ type Approval struct {
 	Journal, Overlay, File string
 }
 
+type approvalDoc struct {
+	SchemaVersion int                `json:"schema_version"`
+	Approval      calibrate.Approval `json:"approval"`
+	File          string             `json:"file"`
+}
+
 // ApprovalText says what was approved, and what to do with it.
 func ApprovalText(w io.Writer, a Approval) error {
 	p := &printer{w: w}
@@ -25,9 +31,5 @@ func ApprovalText(w io.Writer, a Approval) error {
 
 // ApprovalJSON prints the entry.
 func ApprovalJSON(w io.Writer, a Approval) error {
-	return encode(w, struct {
-		SchemaVersion int                `json:"schema_version"`
-		Approval      calibrate.Approval `json:"approval"`
-		File          string             `json:"file"`
-	}{schemaVersion, a.Entry, a.File})
+	return encode(w, approvalDoc{schemaVersion, a.Entry, a.File})
 }

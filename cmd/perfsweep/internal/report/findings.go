@@ -17,6 +17,13 @@ type Lint struct {
 	Rules    []recipes.Rule
 }
 
+type lintDoc struct {
+	SchemaVersion int                 `json:"schema_version"`
+	Files         int                 `json:"files"`
+	Findings      []recipes.Finding   `json:"findings"`
+	Resolved      []*recipes.Resolved `json:"resolved,omitempty"`
+}
+
 // Add takes the findings of one more file. Those of a chain that several files
 // share are kept once.
 func (l *Lint) Add(fs []recipes.Finding) {
@@ -34,12 +41,7 @@ func Findings(w io.Writer, format string, l Lint) error {
 		if l.Findings == nil {
 			l.Findings = []recipes.Finding{}
 		}
-		return encode(w, struct {
-			SchemaVersion int                 `json:"schema_version"`
-			Files         int                 `json:"files"`
-			Findings      []recipes.Finding   `json:"findings"`
-			Resolved      []*recipes.Resolved `json:"resolved,omitempty"`
-		}{schemaVersion, l.Files, l.Findings, l.Resolved})
+		return encode(w, lintDoc{schemaVersion, l.Files, l.Findings, l.Resolved})
 	case "sarif":
 		return sarif(w, l)
 	case "csv":

@@ -18,17 +18,19 @@ type Replays struct {
 	Gates  []recipes.Replay
 }
 
+type replayDoc struct {
+	SchemaVersion int              `json:"schema_version"`
+	Record        string           `json:"record"`
+	Runs          int              `json:"runs"`
+	OldGate       recipes.Gate     `json:"old_gate"`
+	Overlays      []recipes.Replay `json:"overlays"`
+}
+
 // Replay prints what each gate says of the runs that it is about.
 func Replay(w io.Writer, format string, r Replays) error {
 	switch format {
 	case "json":
-		return encode(w, struct {
-			SchemaVersion int              `json:"schema_version"`
-			Record        string           `json:"record"`
-			Runs          int              `json:"runs"`
-			OldGate       recipes.Gate     `json:"old_gate"`
-			Overlays      []recipes.Replay `json:"overlays"`
-		}{schemaVersion, r.Record, r.Runs, recipes.UpstreamGate(), r.Gates})
+		return encode(w, replayDoc{schemaVersion, r.Record, r.Runs, recipes.UpstreamGate(), r.Gates})
 	case "csv":
 		return csv.NewWriter(w).WriteAll(replayRows(r))
 	}

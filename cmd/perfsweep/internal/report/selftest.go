@@ -38,12 +38,14 @@ func SelftestText(w io.Writer, r selftest.Result) error {
 	return p.err
 }
 
+type pointDoc struct {
+	SchemaVersion int `json:"schema_version"`
+	selftest.Measured
+}
+
 // PointJSON prints a single point as one JSON document.
 func PointJSON(w io.Writer, m selftest.Measured) error {
-	return encode(w, struct {
-		SchemaVersion int `json:"schema_version"`
-		selftest.Measured
-	}{1, m})
+	return encode(w, pointDoc{1, m})
 }
 
 // PointText prints a single point.

@@ -11,17 +11,19 @@ import (
 	"github.com/perfsweep/perfsweep/calibrate"
 )
 
+type statusDoc struct {
+	SchemaVersion int                           `json:"schema_version"`
+	Image         string                        `json:"image,omitempty"`
+	Counts        map[calibrate.StatusState]int `json:"counts"`
+	Overlays      []calibrate.Status            `json:"overlays"`
+}
+
 // Statuses prints what became of the gates of many overlays. image is what they
 // were held against, "" for none.
 func Statuses(w io.Writer, format, image string, list []calibrate.Status) error {
 	switch format {
 	case "json":
-		return encode(w, struct {
-			SchemaVersion int                           `json:"schema_version"`
-			Image         string                        `json:"image,omitempty"`
-			Counts        map[calibrate.StatusState]int `json:"counts"`
-			Overlays      []calibrate.Status            `json:"overlays"`
-		}{schemaVersion, image, counts(list), list})
+		return encode(w, statusDoc{schemaVersion, image, counts(list), list})
 	case "csv":
 		return statusCSV(w, list)
 	}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is printed of recorded measurements is as the schemas say, and the same
+// with any key renamed is not.
+func TestSchemas(t *testing.T) {
+	published := readSchemas(t)
+	const journal, stall, overlay = "testdata/report/gb300.jsonl", "testdata/report/stall.jsonl", "testdata/report/gb300.yaml"
+	for _, args := range [][]string{
+		{"knee", journal},
+		{"knee", journal, "--explain", "--ttft-p99", "700"},
+		{"sweep", "--target", "sim:gb300", "--plan"},
+		{"compare", journal, stall},
+		{"report", journal},
+		{"calibrate", "--journal", journal, "--overlay", overlay, "--allow-simulated", "--explain"},
+		{"check", "--journal", journal, "--overlay", overlay},
+		{"check", "--replay", "public"},
+		{"lint", overlay},
+		{"lint", "--resolved", overlay},
+		{"recipes", "status", "../../recipes/overlays"},
+	} {
+		var out, talk bytes.Buffer
+		code := run(t.Context(), append(args, "-o", "json"), nil, &out, &talk)
+		if out.Len() == 0 {
+			t.Errorf("%v: exit code %d: %s", args, code, talk.String())
+			continue
+		}
+		name := answers(append([]string{"perfsweep"}, args...), out.String())
+		strict(t, published, name, out.Bytes())
+	}
+	for name, path := range map[string]string{"provenance": "testdata/report/gb300.provenance.json", "journal": journal} {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs := [][]byte{text}
+		if name == "journal" {
+			docs = bytes.Split(bytes.TrimSpace(text), []byte("\n"))[:2]
+			if err := published.lines(name, text); err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		for _, doc := range docs {
+			strict(t, published, name, doc)
+		}
+	}
+}
+
+// strict demands that doc is as its schema says, and no longer with one key
+// renamed, wherever it stands. What a map of names holds is data: its keys may
+// be anything.
+func strict(t *testing.T, s schemas, name string, doc []byte) {
+	t.Helper()
+	if err := s.hold(name, doc); err != nil {
+		t.Errorf("%s: %v\n%.2000s", name, err, doc)
+		return
+	}
+	var v map[string]any
+	if err := json.Unmarshal(doc, &v); err != nil {
+		t.Fatal(err)
+	}
+	for key, value := range v {
+		delete(v, key)
+		v[key+"_s"] = value
+		renamed, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.hold(name, renamed) == nil {
+			t.Errorf("%s: %q renamed to %q is taken", name, key, key+"_s")
+		}
+		delete(v, key+"_s")
+		v[key] = value
+	}
+}
+
+// journals holds every journal of a folder against the schema.
+func (s schemas) journals(t *testing.T, dir string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.jsonl"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no journals in %s: %v", dir, err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = s.lines("journal", text)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", filepath.Base(path), err)
+		}
+	}
+}
+
+// Each key of a journal's lines is told in docs/reference/journal.md.
+func TestJournalPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(referenceDir, "journal.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(referenceDir, "schemas", "journal.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key := range keysOf(t, text) {
+		if !strings.Contains(string(page), "`"+key+"`") {
+			t.Errorf("docs/reference/journal.md does not tell what `%s` is", key)
+		}
+	}
+}
+
+// keysOf lists the keys that a schema describes, at any depth.
+func keysOf(t *testing.T, text []byte) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			p, _ := v["properties"].(map[string]any)
+			for key := range p {
+				out[key] = true
+			}
+			for _, inner := range v {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				walk(inner)
+			}
+		}
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	walk(v)
+	if len(out) == 0 {
+		t.Fatal("the schema describes no key")
+	}
+	return out
+}
