@@ -61,7 +61,7 @@ var marks = [...]struct{ id, has, hasNot string }{
 	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy", ""},
 	{"BSD-3-Clause", "redistribution and use in source and binary forms", "may not be used to endorse or promote products"},
 	{"BSD-2-Clause", "redistribution and use in source and binary forms", ""},
-	{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose", ""},
+	{"ISC", "distribute this software for any purpose with or without fee is hereby granted", ""},
 	{"MPL-2.0", "mozilla public license", ""},
 	{"CC0-1.0", "creative commons legal code cc0 1.0 universal", ""},
 }

@@ -84,8 +84,15 @@ func TestRelease(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(source, "README.md"), []byte("# y\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.check(t.Context(), source, dir, t.TempDir(), io.Discard); err == nil || !strings.Contains(err.Error(), ".tar.gz is not the same") {
+	other := filepath.Join(t.TempDir(), "dist")
+	if err := p.release(t.Context(), source, other, t.TempDir(), io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := same(dir, other); err == nil || !strings.Contains(err.Error(), ".tar.gz is not the same") {
 		t.Errorf("with another README: %v", err)
+	}
+	if err := same(dir, t.TempDir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("with nothing: %v", err)
 	}
 }
 

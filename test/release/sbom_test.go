@@ -74,12 +74,13 @@ func TestBill(t *testing.T) {
 func TestRecognize(t *testing.T) {
 	const bsd = "Redistribution and use in source and binary forms, with or\n// without modification"
 	for text, want := range map[string]string{
-		"  Apache License\n  Version 2.0, January 2004":                                  "Apache-2.0",
-		"Licensed under the Apache License, Version 2.0 (the \"License\")":               "Apache-2.0",
+		"  Apache License\n  Version 2.0, January 2004":                                 "Apache-2.0",
+		"Licensed under the Apache License, Version 2.0 (the \"License\")":              "Apache-2.0",
 		"Permission is hereby granted, free of charge, to any person\nobtaining a copy": "MIT",
 		bsd: "BSD-2-Clause",
-		bsd + " may not be used to endorse\n * or promote products": "BSD-3-Clause",
-		"Permission is hereby granted, free of charge, to any person obtaining a copy\n\nApache License\nVersion 2.0": "Apache-2.0 AND MIT",
+		bsd + " may not be used to endorse\n * or promote products":                                                               "BSD-3-Clause",
+		"Permission to use, copy, modify, and/or distribute this software for any\npurpose with or without fee is hereby granted": "ISC",
+		"Permission is hereby granted, free of charge, to any person obtaining a copy\n\nApache License\nVersion 2.0":             "Apache-2.0 AND MIT",
 		"All rights reserved": "",
 	} {
 		if got := recognize(text); got != want {
