@@ -23,7 +23,7 @@ func (b *builder) of(t reflect.Type) (*schema, error) {
 	switch {
 	case t == reflect.TypeFor[time.Time]():
 		return &schema{Type: "string", Format: "date-time"}, nil
-	case t == reflect.TypeFor[json.RawMessage]():
+	case t == reflect.TypeFor[json.RawMessage](), t.Kind() == reflect.Interface:
 		return &schema{}, nil // any JSON
 	case t.Implements(reflect.TypeFor[json.Marshaler]()) || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):
 		return nil, fmt.Errorf("%s encodes itself: say here how", t)

@@ -20,6 +20,7 @@ func Documents() map[string]reflect.Type {
 		"plan":           reflect.TypeFor[planDoc](),
 		"selftest":       reflect.TypeFor[selftest.Result](),
 		"selftest-point": reflect.TypeFor[pointDoc](),
+		"config":         reflect.TypeFor[configDoc](),
 		"approval":       reflect.TypeFor[approvalDoc](),
 		"replay":         reflect.TypeFor[replayDoc](),
 	}
