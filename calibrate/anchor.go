@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -15,6 +16,9 @@ type Source struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
 }
+
+// SourceOf names a journal of a path in the state of its bytes.
+func SourceOf(path string, b []byte) Source { return Source{filepath.Base(path), hash(b)} }
 
 // AnchorJournal is a journal from outside the campaign, which the campaign is
 // held against: an approved baseline, or the same thing measured on a second

@@ -36,6 +36,9 @@ type attempts struct {
 	gates map[string]int
 	// made counts the attempts of each window.
 	made map[int]int
+	// opens are the windows that are the first of a cluster's; nil where there is
+	// one cluster.
+	opens map[int]bool
 	// shortP99 counts valid attempts whose TTFT p99 rests on too few requests.
 	shortP99 int
 }

@@ -22,6 +22,7 @@ func (j *judgement) comment(p Proposal) []string {
 		j.reading(p),
 		j.kneeLine(p),
 		j.floorLine(p),
+		j.clusterLine(),
 		j.validityLine(),
 		j.writtenLine(p),
 		j.effectLine(p),
@@ -154,8 +155,8 @@ func (j *judgement) floorLine(p Proposal) string {
 	if j.policy.Profile == Regression {
 		other, otherValue = Portable, l.Portable
 	}
-	s := fmt.Sprintf("Floor, %s profile: %s; L = %s (k %.3f); spread of ln X within a deployment s_w %.4f, between deployments s_b %.4f %s, from %d deployment(s), %d runs.",
-		j.policy.Profile, j.floorRule(), num(l.L), l.K, l.SW, l.SB, l.SBBasis, l.Deployments, l.Runs)
+	s := fmt.Sprintf("Floor, %s profile: %s; L = %s (k %.3f); spread of ln X within a %s s_w %.4f, between %ss s_b %.4f %s, from %d %s(s), %d runs.",
+		j.policy.Profile, j.floorRule(), num(l.L), l.K, j.group(), l.SW, j.group(), l.SB, l.SBBasis, l.Deployments, j.group(), l.Runs)
 	if p.Form == Absolute {
 		s += fmt.Sprintf(" Written for a full node of %d GPUs.", j.policy.NodeGPUs)
 	}

@@ -45,12 +45,15 @@ func (e *evidence) equivalence() Equivalence {
 			out.JobS = s
 		}
 	}
-	d := e.policy.Deployment
-	if d == nil {
+	switch d, c := e.policy.Deployment, e.policy.Compared; {
+	case d != nil:
+		out.Differs, out.Unknown = d.Differences(e.curve.Fingerprint.GPUs, e.model())
+	case c != nil:
+		out.Differs, out.Unknown = c.Differs, c.Unknown
+	default:
 		out.Unknown = []string{"the deployment (--deployment-spec)"}
 		return out
 	}
-	out.Differs, out.Unknown = d.Differences(e.curve.Fingerprint.GPUs, e.model())
 	switch {
 	case len(out.Differs) > 0:
 		out.State = differs

@@ -47,7 +47,7 @@ func gather(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, p Policy) *evi
 		e.policy.Profile = Portable
 	}
 	if pt.ConcurrencyPerGPU > 0 {
-		e.attempts = attemptsAt(c, pt.ConcurrencyPerGPU, sweep.Confirm)
+		e.attempts = gateAttempts(c, pt.ConcurrencyPerGPU, e.policy)
 	}
 	e.limits, e.limitsErr = FloorLimits(e.attempts.byDeployment())
 	if e.attempts.shortP99 == 0 {

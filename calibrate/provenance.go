@@ -36,7 +36,8 @@ const ProvenanceSchema = 1
 //   - run_kind, estimator: of baseline_runs, the valid gate runs at the point
 //   - fault_power, blind_spots, not_known
 //   - anchor, equivalence, validity (in GPUs), gates
-//   - fingerprint, fingerprint_sha256 (FingerprintHash of it), journal
+//   - fingerprint, fingerprint_sha256 (FingerprintHash of it), journal: of the
+//     slowest cluster, where clusters has several
 type Provenance struct {
 	SchemaVersion         int           `json:"schema_version"`
 	ToolVersion           string        `json:"tool_version"`
@@ -73,6 +74,8 @@ type Provenance struct {
 	Fingerprint       sweep.Fingerprint    `json:"fingerprint"`
 	FingerprintSHA256 string               `json:"fingerprint_sha256"`
 	Journal           Source               `json:"journal"`
+	// Clusters are those that the floor rests on, where there are several.
+	Clusters []ClusterRecord `json:"clusters,omitempty"`
 }
 
 // EffectiveGate is what an evaluator compares with, its tolerance applied.

@@ -41,8 +41,9 @@ func NewProvenance(c sweep.Curve, p Proposal, policy Policy, e Edit, before *Pro
 		FaultPower: some(p.Sensitivity), BlindSpots: some(misses(p.Sensitivity)), NotKnown: some(p.NotKnown),
 		Anchor: p.Anchor, Equivalence: p.Equivalence, Validity: p.Validity, Gates: some(p.Gates),
 		Fingerprint: c.Fingerprint, FingerprintSHA256: p.FingerprintHash, Journal: policy.Journal,
+		Clusters: clusterRecords(c, p.Point.ConcurrencyPerGPU, policy),
 	}
-	for _, r := range attemptsAt(c, p.Point.ConcurrencyPerGPU, sweep.Confirm).valid {
+	for _, r := range gateAttempts(c, p.Point.ConcurrencyPerGPU, policy).valid {
 		out.BaselineRuns = append(out.BaselineRuns, BaselineRun{
 			p.Point.ConcurrencyPerGPU, r.tokPerSecPerGPU, r.ttftP50MS, r.ttftP99MS, r.window, r.deployment, stamp(r.began),
 		})

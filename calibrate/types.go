@@ -44,12 +44,16 @@ type Policy struct {
 	PublicAnchor bool
 	// Accelerator and Service are the overlay's, such as h100 and eks.
 	Accelerator, Service string
+	// Clusters are the same thing's campaigns on other clusters; Pool sets it.
+	Clusters []Cluster
 	// Scaling are journals of the same thing on fewer GPUs.
 	Scaling []AnchorJournal
 	// Deployment is what was measured, nil where it was not stated;
 	// AcceptDeploymentDiff takes what differs from the evaluator's template.
 	Deployment           *recipes.Deployment
 	AcceptDeploymentDiff bool
+	// Compared stands for a deployment that is not at hand.
+	Compared *Compared
 	// FrontendBound says that the frontends, not the engines, end the curve, and
 	// Frontends how many served it; 0 counts as one.
 	FrontendBound bool

@@ -55,7 +55,7 @@ func (a attempts) byDeployment() [][]float64 {
 // its valid runs were picked.
 func (a attempts) tooMany() bool {
 	for w, made := range a.made {
-		if _, tries := sweep.WindowAttempts(w); made > tries {
+		if _, tries := a.allowed(w); made > tries {
 			return true
 		}
 	}
@@ -67,7 +67,7 @@ func (a attempts) allowance() string {
 	_, first := sweep.WindowAttempts(1)
 	s := fmt.Sprint(first)
 	for w := range a.made {
-		if w > 1 {
+		if w > 1 && !a.opens[w] {
 			_, more := sweep.WindowAttempts(2)
 			return s + fmt.Sprintf(" (%d in a further window)", more)
 		}
@@ -79,6 +79,7 @@ func (a attempts) allowance() string {
 // attempt no more than their number is known.
 type window struct {
 	number, made, valid int
+	want, tries         int
 	deployment          string
 	began, ended        time.Time
 }
@@ -87,6 +88,7 @@ func (a attempts) windows() []window {
 	var out []window
 	for _, n := range slices.Sorted(maps.Keys(a.made)) {
 		w := window{number: n, made: a.made[n]}
+		w.want, w.tries = a.allowed(n)
 		for _, r := range a.in(n).valid {
 			if w.valid == 0 {
 				w.deployment, w.began = r.deployment, r.began
@@ -100,15 +102,11 @@ func (a attempts) windows() []window {
 }
 
 // whole reports whether the window has the valid attempts that it needs.
-func (w window) whole() bool {
-	want, _ := sweep.WindowAttempts(w.number)
-	return w.valid >= want
-}
+func (w window) whole() bool { return w.valid >= w.want }
 
 // text says what a window that is not whole has.
 func (w window) text() string {
-	want, tries := sweep.WindowAttempts(w.number)
-	return fmt.Sprintf("window %d has %d of %d valid attempts after %d of at most %d", w.number, w.valid, want, w.made, tries)
+	return fmt.Sprintf("window %d has %d of %d valid attempts after %d of at most %d", w.number, w.valid, w.want, w.made, w.tries)
 }
 
 // broken is the first of several windows that is not whole. One that was begun
@@ -205,8 +203,7 @@ func (e *evidence) c6() GateResult {
 
 // remedy is the way out for a window that is not whole.
 func (a attempts) remedy(w window, last int) string {
-	want, tries := sweep.WindowAttempts(w.number)
-	over := a.stalled > sweep.MaxStalls || sweep.TailsApart(a.p99s(), a.p50s()) || want-w.valid > tries-w.made
+	over := a.stalled > sweep.MaxStalls || sweep.TailsApart(a.p99s(), a.p50s()) || w.want-w.valid > w.tries-w.made
 	if w.number == last && !over {
 		return "finish the window: calibrate again with the same flags and --resume"
 	}

@@ -68,6 +68,9 @@ func (c Component) compare(say, ask func(string, ...any), what string, known []s
 	}
 	for _, f := range c.Flags {
 		if name, _, _ := strings.Cut(f, " "); !slices.Contains(known, name) {
+			if _, value, ok := strings.Cut(f, " "); ok {
+				f = name + " " + shown(name, value)
+			}
 			say("flag of the %s: %s", what, clip(f))
 		}
 	}
@@ -76,12 +79,23 @@ func (c Component) compare(say, ask func(string, ...any), what string, known []s
 	}
 	for _, k := range slices.Sorted(maps.Keys(c.Env)) {
 		if strings.HasPrefix(k, "VLLM_") {
-			say("environment of the %s: %s=%s", what, clip(k), clip(c.Env[k]))
+			say("environment of the %s: %s=%s", what, clip(k), clip(shown(k, c.Env[k])))
 		}
 	}
 	if c.Nodes != 1 {
 		say("nodes of a %s: %d, not 1", what, c.Nodes)
 	}
+}
+
+// shown keeps a value that may be a secret out of what is printed and kept, such
+// as that of VLLM_API_KEY.
+func shown(name, value string) string {
+	for _, word := range []string{"key", "token", "secret", "password", "credentials"} {
+		if strings.HasSuffix(strings.ToLower(name), word) && value != "" {
+			return "(not shown)"
+		}
+	}
+	return value
 }
 
 func (c Component) compareWorker(say, ask func(string, ...any), model string) {

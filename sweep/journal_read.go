@@ -38,6 +38,13 @@ func ReadJournal(path string) (Curve, error) {
 	return c, err
 }
 
+// ParseJournal is ReadJournal of bytes that lie elsewhere than in a file; name
+// stands for them in messages.
+func ParseJournal(name string, b []byte) (Curve, error) {
+	c, _, err := readJournal(bytes.NewReader(b), name)
+	return c, err
+}
+
 // readJournal returns the curve and the length of the whole lines it was read
 // from; a torn last line lies beyond.
 func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {

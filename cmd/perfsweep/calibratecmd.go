@@ -3,13 +3,12 @@ package main
 import (
 	"cmp"
 	"context"
-	"time"
+	"errors"
 
 	"github.com/spf13/cobra"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
-	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -30,6 +29,7 @@ type calibrateFlags struct {
 	foretell bool // --plan
 	spec     specFlags
 	data     dataFlags
+	bundle   bundleFlags
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -42,8 +42,9 @@ func (a *app) calibrateCmd() *cobra.Command {
 		Short:   "Measure, find the knee, confirm a point below it and set the overlay's gate",
 		Long:    calibrateLong,
 		Example: "  perfsweep calibrate --target sim:gb300 --effort quick --allow-simulated --overlay my.yaml --write",
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Args:    f.fromArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			f.bundle.from = append(f.bundle.from, args...)
 			if err := f.anchor.check(c.Flags().Changed); err != nil {
 				return err
 			}
@@ -114,6 +115,9 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if a.flagsOnly {
 		return cam.judgeFlags()
 	}
+	if err := f.checkFrom(cam); err != nil {
+		return err
+	}
 	cam.windows.want = policy.Profile.WindowGap()
 	if err := f.divert(); err != nil {
 		return err
@@ -144,8 +148,11 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if err != nil {
 		return err
 	}
-	if err := f.writable(); err != nil {
+	if err := errors.Join(f.writable(), f.bundle.ready(cam.flags.journal)); err != nil {
 		return err
+	}
+	if len(f.bundle.from) > 0 {
+		return a.calibrateFrom(f, ov, policy, unchecked)
 	}
 	if cam.model == "" {
 		cam.model = ov.gate.Model
@@ -168,27 +175,19 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, ov overlayFile,
 	if policy.Journal, err = sourceOf(cam.flags.journal); err != nil {
 		return err
 	}
-	findings := attribute(curve.Runs, curve.Fingerprint.GPUs)
-	policy.FrontendBound, policy.Frontends = frontendBound(findings, curve)
-	p := calibrate.Propose(curve, ov.gate, policy)
-	if p.Err != nil {
-		return badInputf("%s: %w", f.overlay, p.Err)
+	c := conclude(curve, ov.gate, policy)
+	if c.proposal.Err != nil {
+		return badInputf("%s: %w", f.overlay, c.proposal.Err)
 	}
-	if f.explain {
-		p.Fit = knee.Find(curve.Points(), knee.Options{EStar: curve.Plan.EStar, Explain: true})
+	packed := a.writeBundle(&f.bundle, cam.flags.journal, ov.gate, policy, [2][]string{f.anchor.anchors, f.anchor.scaling})
+	if d.Reason != "" && !c.proposal.Writable {
+		unchecked = append([]string{d.Reason}, unchecked...)
 	}
-	if d.Reason != "" && !p.Writable {
-		p.Reasons = append(p.Reasons, d.Reason)
+	err = a.answerCalibrate(f, ov, c, curve, unchecked)
+	if packed != nil { // the answer was printed, and what was asked for is not there
+		return packed
 	}
-	p.Reasons = append(p.Reasons, unchecked...)
-	if odd := calibrate.OddDates(curve, time.Now()); odd != "" {
-		p.Reasons = append(p.Reasons, odd)
-	}
-	refuseDisaggregated(&p, curve.Fingerprint.Labels)
-	return a.finishCalibrate(f, ov, policy, report.Calibration{
-		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: findings, Stalls: stalls(curve.Runs),
-		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
-	})
+	return err
 }
 
 // writes names the files that --write would change.

@@ -38,6 +38,10 @@ decided; -o json has the same under "explain".
 
 ` + dataHelp + `
 
+` + bundleHelp + `
+
+` + fromHelp + `
+
 ` + configHelp + `
 
 ` + planHelp
@@ -50,6 +54,7 @@ func (f *calibrateFlags) bind(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
 	f.anchor.bind(fl)
 	f.spec.bind(fl)
+	f.bundle.bind(fl)
 	fl.BoolVar(&f.explain, "explain", false, "also print the whole decision, gate by gate, and why this knee")
 	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
 	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")

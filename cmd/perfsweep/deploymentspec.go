@@ -13,6 +13,8 @@ import (
 type specFlags struct {
 	file   string
 	accept bool
+	// carried: a bundle may hold what was found of a deployment.
+	carried bool
 }
 
 func (f *specFlags) bind(fl *pflag.FlagSet) {
@@ -23,7 +25,7 @@ func (f *specFlags) bind(fl *pflag.FlagSet) {
 // read reads the deployment, nil without a file.
 func (f *specFlags) read() (*recipes.Deployment, error) {
 	if f.file == "" {
-		if f.accept {
+		if f.accept && !f.carried {
 			return nil, badInputf("--accept-deployment-diff needs --deployment-spec FILE: what is not known cannot be accepted")
 		}
 		return nil, nil

@@ -36,8 +36,8 @@ func TestHelp(t *testing.T) {
 		got++
 		check(c)
 	}
-	if got != 13 {
-		t.Errorf("%d commands; README.md and this test know 13", got)
+	if got != 14 {
+		t.Errorf("%d commands; README.md and this test know 14", got)
 	}
 }
 

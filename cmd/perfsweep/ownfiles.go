@@ -91,7 +91,7 @@ func diverted(fl *pflag.FlagSet, overlay string) string {
 // writes reports whether a flag names a file that its command writes.
 func writes(command, flag string) bool {
 	switch flag {
-	case "ctrf", "junit", "history", "journal":
+	case "ctrf", "junit", "history", "journal", "bundle":
 		return true
 	case "sidecar", "approvals":
 		return command == "calibrate"

@@ -115,7 +115,7 @@ refused, 130 interrupted with the journal intact.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
 	})
-	root.AddCommand(takesConfig(a.sweepCmd()), a.kneeCmd(), a.compareCmd(), a.reportCmd(), takesConfig(a.calibrateCmd()), takesConfig(a.checkCmd()), a.configCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
+	root.AddCommand(takesConfig(a.sweepCmd()), a.kneeCmd(), a.compareCmd(), a.reportCmd(), takesConfig(a.calibrateCmd()), a.verifyCmd(), takesConfig(a.checkCmd()), a.configCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
 		conceptsTopic(), exitCodesTopic())
 	complete(root)
 	// Unknown commands and wrong argument counts are input errors too.

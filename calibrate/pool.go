@@ -1,0 +1,247 @@
+package calibrate
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// clusterLabel names the cluster that something was measured on.
+const clusterLabel = "cluster"
+
+// toleranceClusters is the fewest clusters whose differences say more than the
+// convention of sbPrior.
+const toleranceClusters = 3
+
+// Cluster is the campaign of one of several clusters.
+type Cluster struct {
+	Name   string // of its file, for messages
+	Curve  sweep.Curve
+	Policy Policy // with its journal, its own anchors and approvals
+}
+
+// label is the cluster that the campaign states.
+func (c Cluster) label() string { return strings.TrimSpace(c.Curve.Fingerprint.Labels[clusterLabel]) }
+
+// ClusterRecord is what a sidecar keeps of a cluster. Rates are medians per GPU.
+type ClusterRecord struct {
+	Cluster         string  `json:"cluster"`
+	Journal         Source  `json:"journal"`
+	Runs            int     `json:"runs"`
+	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu"`
+	TTFTP99MS       float64 `json:"ttft_p99_ms"`
+}
+
+// NotPoolableError says why campaigns that measured one thing give no common gate:
+// it is a refusal, not bad input.
+type NotPoolableError struct{ Why string }
+
+func (e *NotPoolableError) Error() string { return "not pooled: " + e.Why }
+
+// Pooled is a proposal from several clusters. The curve and the policy are those of
+// the slowest one, whose knee it has.
+type Pooled struct {
+	Proposal Proposal
+	Cluster  Cluster
+}
+
+// Pool proposes one gate from the campaigns of several clusters. Each must meet
+// every gate by itself but the second window (C6), which the others are, and the
+// others are held against it as anchors; all must have confirmed one point. The
+// clusters are the groups between which the floor's tolerance limit knows the
+// spread (knee.md §18.3), so that it speaks of a further cluster.
+//
+// Errors are *PolicyError where the campaigns are not of one thing, and
+// *NotPoolableError.
+func Pool(clusters []Cluster, current recipes.Gate) (Pooled, error) {
+	clusters = slices.Clone(clusters)
+	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.label(), b.label()) })
+	if err := poolable(clusters); err != nil {
+		return Pooled{}, err
+	}
+	var all []Pooled
+	points := map[int][]string{}
+	for i, c := range clusters {
+		for j, o := range clusters {
+			if i != j {
+				c.Policy.Anchors = append(slices.Clone(c.Policy.Anchors), AnchorJournal{Source: o.Policy.Journal, Curve: o.Curve})
+			}
+		}
+		p := Propose(c.Curve, current, c.Policy)
+		if p.Err != nil {
+			return Pooled{}, p.Err
+		}
+		if why := p.notPoolable(); why != "" {
+			p.Writable = false
+			p.Reasons = append([]string{fmt.Sprintf("cluster %s, %s: %s", printable(c.label()), printable(c.Name), why)}, p.Reasons...)
+			return Pooled{p, c}, nil
+		}
+		all = append(all, Pooled{p, c})
+		points[p.Point.ConcurrencyPerGPU] = append(points[p.Point.ConcurrencyPerGPU], printable(c.label()))
+	}
+	if len(points) > 1 {
+		return Pooled{}, &NotPoolableError{pointsApart(points)}
+	}
+	slow := slices.MinFunc(all, func(a, b Pooled) int {
+		return cmp.Compare(a.Proposal.TokPerSecPerGPU, b.Proposal.TokPerSecPerGPU)
+	})
+	for _, c := range clusters {
+		if c.label() != slow.Cluster.label() {
+			slow.Cluster.Policy.Clusters = append(slow.Cluster.Policy.Clusters, c)
+		}
+	}
+	slow.Proposal = Propose(slow.Cluster.Curve, current, slow.Cluster.Policy)
+	return slow, nil
+}
+
+// pointsApart says what to do where clusters confirmed different points.
+func pointsApart(points map[int][]string) string {
+	var parts []string
+	sorted := slices.Sorted(maps.Keys(points))
+	for _, n := range sorted {
+		parts = append(parts, fmt.Sprintf("%s at %d per GPU", strings.Join(points[n], ", "), n))
+	}
+	return fmt.Sprintf("the clusters confirmed different points (%s): prove the lowest on the others with --concurrency-per-gpu %d, into new journals", strings.Join(parts, "; "), sorted[0])
+}
+
+// notPoolable is what keeps a campaign from being one of several, "" if nothing does.
+func (p Proposal) notPoolable() string {
+	for _, g := range p.Gates {
+		if g.State == Unmet && g.ID != "C6" {
+			return g.text()
+		}
+	}
+	if p.Gate.Empty() {
+		return p.Reasons[0]
+	}
+	return ""
+}
+
+// poolable reports the first way in which campaigns are not of one thing on
+// different clusters.
+func poolable(clusters []Cluster) error {
+	first := clusters[0]
+	for i, c := range clusters {
+		f := c.Curve.Fingerprint
+		if c.label() == "" {
+			return policyErrorf("%s does not say which cluster it is of: measure with --label %s=NAME", printable(c.Name), clusterLabel)
+		}
+		if i > 0 && strings.EqualFold(c.label(), clusters[i-1].label()) {
+			return policyErrorf("%s and %s are both of cluster %s: one campaign a cluster; confirm a point again with --window in the cluster's own journal",
+				printable(clusters[i-1].Name), printable(c.Name), printable(c.label()))
+		}
+		if !f.Simulated {
+			// Unknown equals unknown within one journal only.
+			for _, k := range []string{"gpu_product", "image", "precision", "gpus_per_worker"} {
+				if f.Labels[k] == "" {
+					return policyErrorf("%s does not state %s (--label %s=...): campaigns are pooled only where both state it", printable(c.Name), k, k)
+				}
+			}
+		}
+		if differs := differences(first.Curve.Fingerprint.Diff(f)); len(differs) > 0 {
+			return policyErrorf("%s measured something else than %s, and the two are never pooled: %s", printable(c.Name), printable(first.Name), strings.Join(differs, "; "))
+		}
+		for _, o := range clusters[:i] {
+			if sharesRuns(c.Curve, o.Curve) {
+				return policyErrorf("%s and %s hold the same runs, which must not count twice", printable(o.Name), printable(c.Name))
+			}
+		}
+	}
+	return nil
+}
+
+// gateAttempts are the confirmation attempts at a point, those of further clusters
+// after those of the campaign's own. A cluster then stands for a deployment.
+func gateAttempts(c sweep.Curve, n int, p Policy) attempts {
+	a := attemptsAt(c, n, sweep.Confirm)
+	if len(p.Clusters) == 0 {
+		return a
+	}
+	own := a
+	a = attempts{gates: map[string]int{}, made: map[int]int{}, opens: map[int]bool{}}
+	a.pool(own, clusterOf(c))
+	for _, o := range p.Clusters {
+		a.pool(attemptsAt(o.Curve, n, sweep.Confirm), clusterOf(o.Curve))
+	}
+	return a
+}
+
+// clusterOf is how a reading names the cluster that it is of.
+func clusterOf(c sweep.Curve) string {
+	return clusterLabel + " " + Cluster{Curve: c}.label()
+}
+
+// pool adds the attempts of a cluster. Their windows follow those that are there,
+// and the first of them keeps the allowance of a first one.
+func (a *attempts) pool(b attempts, cluster string) {
+	last := 0
+	for w := range a.made {
+		last = max(last, w)
+	}
+	for w, made := range b.made {
+		a.made[last+w], a.opens[last+w] = made, w == 1
+	}
+	for _, r := range b.valid {
+		r.window, r.deployment = last+r.window, cluster
+		a.valid = append(a.valid, r)
+	}
+	for g, n := range b.gates {
+		a.gates[g] += n
+	}
+	a.total, a.stalled, a.shortP99 = a.total+b.total, a.stalled+b.stalled, a.shortP99+b.shortP99
+}
+
+// allowed is how many attempts a window needs and may make.
+func (a attempts) allowed(w int) (valid, tries int) {
+	if a.opens[w] {
+		w = 1
+	}
+	return sweep.WindowAttempts(w)
+}
+
+// clusterRecords are the clusters of a pooled proposal, nil of any other.
+func clusterRecords(c sweep.Curve, n int, p Policy) []ClusterRecord {
+	if len(p.Clusters) == 0 {
+		return nil
+	}
+	var out []ClusterRecord
+	for _, o := range append([]Cluster{{Curve: c, Policy: p}}, p.Clusters...) {
+		a := attemptsAt(o.Curve, n, sweep.Confirm)
+		out = append(out, ClusterRecord{o.label(), o.Policy.Journal, len(a.valid), sweep.Median(a.throughputs()), sweep.Median(a.p99s())})
+	}
+	slices.SortFunc(out, func(a, b ClusterRecord) int { return strings.Compare(a.Cluster, b.Cluster) })
+	return out
+}
+
+// group is what the floor's spread is between.
+func (j *judgement) group() string {
+	if len(j.policy.Clusters) > 0 {
+		return clusterLabel
+	}
+	return "deployment"
+}
+
+// clusterLine says for the comment which clusters the floor rests on, and what it
+// therefore states.
+func (j *judgement) clusterLine() string {
+	all := clusterRecords(j.curve, j.op(), j.policy)
+	if len(all) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, c := range all {
+		parts = append(parts, fmt.Sprintf("%s (median %s, %d runs)", printable(c.Cluster), num(c.TokPerSecPerGPU), c.Runs))
+	}
+	s := fmt.Sprintf("From %d clusters: %s; the knee is that of the slowest.", len(all), strings.Join(parts, ", "))
+	if len(all) < toleranceClusters || j.policy.TTFTOnly {
+		return s + fmt.Sprintf(" Fewer than %d clusters do not tell what clusters differ by: s_b stays a convention.", toleranceClusters)
+	}
+	return s + fmt.Sprintf(" A tolerance statement: with confidence 0.95, at least 95 %% of the gate runs on a further cluster of this fingerprint read %s or more, "+
+		"and the evaluator's bound, %s, is not above that; s_b %.4f between clusters is %s, as their own spread and %d degrees of freedom of the convention %.2f make it.",
+		num(j.limits.L), num(j.effectiveFloor()), j.limits.SB, j.limits.SBBasis, sbPriorWeight, sbPrior)
+}

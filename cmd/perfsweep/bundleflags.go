@@ -1,0 +1,167 @@
+package main
+
+import (
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/pflag"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
+	"github.com/perfsweep/perfsweep/recipes"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+const bundleHelp = `--bundle FILE packs journal (with what the servers were heard to say), anchors,
+fingerprint, and the whole proposal into one file, written or not, to be carried from a
+cluster that reaches nothing: perfsweep verify computes every number of it again.
+It holds no key, header or prompt file, and no overlay. --sign-key FILE signs it.`
+
+// bundleFlags make a bundle of a calibration, or name those to write from.
+type bundleFlags struct {
+	file, signKey string
+	from          []string
+
+	key ed25519.PrivateKey
+}
+
+func (f *bundleFlags) bind(fl *pflag.FlagSet) {
+	fl.StringVar(&f.file, "bundle", "", "pack the journal, the proposal and what it rests on into this file, to be carried and verified elsewhere")
+	fl.StringArrayVar(&f.from, "from", nil, "write from this bundle instead of measuring; repeatable, or followed by more files: one a cluster")
+	fl.StringVar(&f.signKey, "sign-key", "", "sign the bundle with this ed25519 key (PEM, PKCS#8)")
+}
+
+// ready refuses, before anything is measured, what could not be packed.
+func (f *bundleFlags) ready(journal string) (err error) {
+	switch {
+	case f.file == "" && f.signKey == "":
+		return nil
+	case f.file == "":
+		return badInputf("--sign-key signs a bundle: add --bundle FILE")
+	case journal == "":
+		return badInputf("--bundle packs the journal of the campaign: add --journal FILE")
+	}
+	if f.signKey != "" {
+		if f.key, err = readSigningKey("--sign-key", f.signKey, bundle.ParsePrivateKey); err != nil {
+			return err
+		}
+	}
+	switch old, err := readBounded(f.file, bundle.MaxFile); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return fmt.Errorf("--bundle: %w", err)
+	case len(old) > 0 && !bundle.LooksLike(old):
+		return badInputf("--bundle %s: the file is no bundle and would be replaced; name another", f.file)
+	}
+	return recipes.CheckWritable(f.file)
+}
+
+// write packs what lies on the disk, not what this process remembers: only that can
+// be computed again from the bundle.
+func (a *app) writeBundle(f *bundleFlags, journal string, current recipes.Gate, p calibrate.Policy, others [2][]string) error {
+	if f.file == "" {
+		return nil
+	}
+	b, err := packBundle(f, journal, current, p, others)
+	if err != nil {
+		return fmt.Errorf("the calibration stands, but its bundle was not made: %w", err)
+	}
+	if err := recipes.WriteFile(f.file, b); err != nil {
+		return fmt.Errorf("the calibration stands, but its bundle was not written: %w", err)
+	}
+	signed := "not signed"
+	if f.key != nil {
+		signed = "signed"
+	}
+	a.say("bundle %s: %d bytes, %s", f.file, len(b), signed)
+	return nil
+}
+
+func packBundle(f *bundleFlags, journal string, current recipes.Gate, p calibrate.Policy, others [2][]string) ([]byte, error) {
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		return nil, fmt.Errorf("reading the journal: %w", err)
+	}
+	curve, err := judgedJournal(journal, text)
+	if err != nil {
+		return nil, err
+	}
+	p.Journal = calibrate.SourceOf(journal, text)
+	proposal, err := conclude(curve, current, p).record(curve, current, thisTool())
+	if err != nil {
+		return nil, err
+	}
+	fingerprint, err := fingerprintPart(curve)
+	if err != nil {
+		return nil, err
+	}
+	parts := []bundle.Part{{Name: bundle.Journal, Content: text}, {Name: bundle.Fingerprint, Content: fingerprint}, {Name: bundle.Proposal, Content: proposal}}
+	for k, kind := range bundledJournals() {
+		for i, path := range others[k] {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, fmt.Errorf("reading a journal: %w", err)
+			}
+			parts = append(parts, bundle.Part{Name: bundle.NumberedName(kind, i), Content: text})
+		}
+	}
+	return bundle.Pack(thisTool(), parts, f.key)
+}
+
+// bundledJournals are the kinds of journals beside the campaign's own.
+func bundledJournals() [2]string { return [2]string{bundle.Anchors, bundle.Scaling} }
+
+// judgedJournal is a journal as calibrate judges it without a target.
+func judgedJournal(name string, text []byte) (sweep.Curve, error) {
+	c, err := sweep.ParseJournal(name, text)
+	if err != nil {
+		return c, badInput(err)
+	}
+	c.Plan.Confirm, c.Plan.Window = true, c.Windows()
+	return c, nil
+}
+
+func fingerprintPart(c sweep.Curve) ([]byte, error) {
+	b, err := json.MarshalIndent(c.Fingerprint, "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("recording the fingerprint: %w", err)
+	}
+	return append(b, '\n'), nil
+}
+
+// maxSigningKey bounds a file of a key.
+const maxSigningKey = 64 << 10
+
+// readSigningKey reads a key of a file; its errors quote nothing of it.
+func readSigningKey[K any](flag, path string, parse func([]byte) (K, error)) (K, error) {
+	var none K
+	b, err := readBounded(path, maxSigningKey)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", flag, err)
+	}
+	k, err := parse(b)
+	if err != nil {
+		return none, badInputf("%s %s: %w", flag, path, err)
+	}
+	return k, nil
+}
+
+// readBounded reads a regular file that is no larger than a bound.
+func readBounded(path string, most int64) ([]byte, error) {
+	info, err := regularFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > most {
+		return nil, badInputf("%s: %d bytes are more than the %d that such a file may have", path, info.Size(), most)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return b, nil
+}
