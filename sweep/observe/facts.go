@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,7 +72,7 @@ func (t *translation) info(w word, m *dto.Metric) {
 	} {
 		v, err := strconv.ParseFloat(label(m, name), 64)
 		if v, ok := (word{form: setting}).read(v); err == nil && ok {
-			t.put(s, w, of, v)
+			t.uses = append(t.uses, use{line: -1, value: v, word: word{prefer: w.prefer, fold: w.fold}, metric: of, about: s})
 		}
 	}
 	if on, err := strconv.ParseBool(label(m, "enable_prefix_caching")); err == nil {
@@ -93,19 +94,20 @@ func (t *translation) identify(w word, m *dto.Metric) {
 // gather turns the settings that are numbers into facts. A frontend shows those
 // of one of its workers, so that an engine's own go first.
 func (t *translation) gather(s *Snapshot) {
+	facts := maps.Clone(t.facts)
 	for m, key := range map[Metric]string{
 		MaxNumSeqs: FactMaxNumSeqs, KVBlocks: FactKVBlocks, KVBlockTokens: FactKVBlockTokens, ContextTokens: FactContextTokens,
 	} {
 		for _, r := range s.Engines {
 			if v, ok := r[m]; ok {
-				addFact(t.facts, key, strconv.FormatInt(int64(v), 10))
+				addFact(facts, key, strconv.FormatInt(int64(v), 10))
 			}
 		}
-		if v, ok := s.Frontend[m]; ok && t.facts[key] == "" {
-			addFact(t.facts, key, strconv.FormatInt(int64(v), 10))
+		if v, ok := s.Frontend[m]; ok && facts[key] == "" {
+			addFact(facts, key, strconv.FormatInt(int64(v), 10))
 		}
 	}
-	if len(t.facts) > 0 {
-		s.Facts = t.facts
+	if len(facts) > 0 {
+		s.Facts = facts
 	}
 }

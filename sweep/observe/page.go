@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -54,19 +53,19 @@ func page(ctx context.Context, hc *http.Client, address string, read func(io.Rea
 
 // readMetrics reads and translates a page. The snapshot's time is that of the
 // answer's head: servers put a page together right before they send it.
-func readMetrics(ctx context.Context, hc *http.Client, address, source, model string, buf *bytes.Buffer) (Snapshot, error) {
+func (t *track) readMetrics(ctx context.Context) (Snapshot, error) {
 	var s Snapshot
-	err := page(ctx, hc, address, func(r io.Reader) error {
+	err := page(ctx, t.client, t.address, func(r io.Reader) error {
 		at := time.Now()
-		buf.Reset()
-		n, err := buf.ReadFrom(r)
+		t.buf.Reset()
+		n, err := t.buf.ReadFrom(r)
 		switch {
 		case err != nil:
 			return fmt.Errorf("reading the page: %w", err)
 		case n >= maxPage:
 			return fmt.Errorf("the page is longer than %d MiB", maxPage>>20)
 		}
-		s, err = Translate(buf.Bytes(), source, model)
+		s, err = t.translation.page(t.buf.Bytes())
 		s.At = at
 		return err
 	})

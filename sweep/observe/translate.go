@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
+	"strconv"
 
-	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
@@ -27,29 +24,7 @@ const maxValue = 1e18
 // write model names in lower case, so that case does not matter. The page is
 // hostile: what is not finite, negative or out of its range is left out.
 func Translate(page []byte, source, modelName string) (Snapshot, error) {
-	lines, err := knownLines(page)
-	if err != nil {
-		return Snapshot{}, err
-	}
-	parser := expfmt.NewTextParser(model.UTF8Validation) // the zero value panics
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(lines))
-	if err != nil { // its words quote the page
-		return Snapshot{}, errors.New("the page is not in the Prometheus text format")
-	}
-	t := &translation{
-		source: source, model: modelName,
-		frontend: isFrontend(families), values: map[subject]map[Metric]told{}, facts: map[string]string{},
-	}
-	t.pageID = t.onlyID(families)
-	words := vocabulary()
-	for _, name := range slices.Sorted(maps.Keys(families)) { // facts must not depend on a map's order
-		for _, m := range families[name].GetMetric() {
-			if err := t.series(words[name], m); err != nil {
-				return Snapshot{}, err
-			}
-		}
-	}
-	return t.snapshot(), nil
+	return newTranslation(source, modelName).page(page)
 }
 
 // subject is what a reading is about.
@@ -64,85 +39,80 @@ type told struct {
 	prefer int
 }
 
+// translation reads the pages of one source, one after another. A server writes
+// the same series each time, and what they are about stays the same: the parser
+// and the vocabulary are asked again when a series is another than before, and
+// else only the values are read. That takes a tenth of the memory, which a
+// client with a small heap would have to collect all the time.
 type translation struct {
 	source, model string
-	frontend      bool   // a page of Dynamo's frontend
-	pageID        string // the one worker whose page it is
-	values        map[subject]map[Metric]told
-	facts         map[string]string
+	parser        expfmt.TextParser
+	lines, before samples // of this page, and of the one that was worked out
+	meaning
+	values map[subject]map[Metric]told
 }
 
-func isFrontend(families map[string]*dto.MetricFamily) bool {
-	for name := range families {
-		if strings.HasPrefix(name, "dynamo_frontend_") {
-			return true
-		}
+func newTranslation(source, modelName string) *translation {
+	return &translation{
+		source: source, model: modelName, values: map[subject]map[Metric]told{},
+		parser: expfmt.NewTextParser(model.UTF8Validation), // the zero value panics
 	}
-	return false
 }
 
-// onlyID is the id of the worker that wrote the page: engines do not know the
-// id that Dynamo's runtime gave them, but share its page.
-func (t *translation) onlyID(families map[string]*dto.MetricFamily) string {
-	if t.frontend {
-		return ""
+// errFormat is without the parser's words, which quote the page.
+var errFormat = errors.New("the page is not in the Prometheus text format")
+
+// page reads one page.
+func (t *translation) page(page []byte) (Snapshot, error) {
+	if err := t.lines.scan(page); err != nil {
+		return Snapshot{}, err
 	}
-	only := ""
-	for name, f := range families {
-		if !strings.HasPrefix(name, "dynamo_component_") || name == routerWorker {
-			continue
+	if !t.lines.sameSeries(&t.before) || !t.read() {
+		t.before.forget()
+		if err := t.workOut(); err != nil {
+			return Snapshot{}, err
 		}
-		for _, m := range f.GetMetric() {
-			id, ok := WorkerID(label(m, "worker_id"), 16)
-			if !ok {
-				continue
-			}
-			if only != "" && only != id {
-				return ""
-			}
-			only = id
-		}
+		t.lines, t.before = t.before, t.lines
 	}
-	return only
+	if err := t.tell(); err != nil {
+		return Snapshot{}, err
+	}
+	return t.snapshot(), nil
 }
 
-func label(m *dto.Metric, name string) string {
-	for _, l := range m.GetLabel() {
-		if l.GetName() == name {
-			return l.GetValue()
+// read takes the values out of the lines; false leaves it to the parser to say
+// what is wrong with one.
+func (t *translation) read() bool {
+	for i := range t.numbers {
+		text := t.lines.value(i)
+		v, err := strconv.ParseFloat(string(text), 64)
+		if err != nil || bytes.ContainsAny(text, "pP_") { // which the format does not have
+			return false
 		}
+		t.numbers[i] = v
 	}
-	return ""
+	return true
 }
 
-// series takes one series in every meaning that its name has.
-func (t *translation) series(words []word, m *dto.Metric) error {
-	for _, name := range []string{"model", "model_name"} {
-		if of := label(m, name); t.model != "" && of != "" && !strings.EqualFold(of, t.model) {
-			return nil
-		}
+// tell puts the values where they belong.
+func (t *translation) tell() error {
+	for _, r := range t.values {
+		clear(r)
 	}
-	v := m.GetUntyped().GetValue()
-	for _, w := range words {
-		if w.label != "" && label(m, w.label) != w.value {
-			continue
+	for i := range t.uses {
+		u := &t.uses[i]
+		v := u.value
+		if u.line >= 0 {
+			v = t.numbers[u.line]
 		}
-		if w.form == info {
-			t.info(w, m)
-			continue
+		if u.word.form == mask {
+			t.clockReasons(u.about, u.word, v)
+		} else if v, ok := u.word.read(v); ok {
+			t.put(u.about, u.word, u.metric, v)
 		}
-		t.identify(w, m)
-		s := t.subject(w, m)
-		if w.form == mask {
-			t.clockReasons(s, w, v)
-			continue
+		if len(t.values) > maxSubjects {
+			return fmt.Errorf("more than %d engines and GPUs on one page", maxSubjects)
 		}
-		if v, ok := w.read(v); ok {
-			t.put(s, w, w.metric, v)
-		}
-	}
-	if len(t.values) > maxSubjects {
-		return fmt.Errorf("more than %d engines and GPUs on one page", maxSubjects)
 	}
 	return nil
 }
@@ -181,59 +151,6 @@ func (t *translation) put(s subject, w word, m Metric, v float64) {
 	r[m] = told{v, w.prefer}
 }
 
-// subject names what a series is about.
-func (t *translation) subject(w word, m *dto.Metric) subject {
-	switch w.scope {
-	case ofGPU:
-		return subject{ofGPU, t.gpuName(m)}
-	case ofNode:
-		return subject{ofNode, ""}
-	case ofEngine, ofWorker:
-		if t.frontend && strings.HasPrefix(w.name, "dynamo_component_") {
-			return subject{ofFrontend, ""} // of the frontend's own process
-		}
-	default:
-		return subject{ofFrontend, ""}
-	}
-	base := 10
-	if w.hex {
-		base = 16
-	}
-	id, ok := WorkerID(label(m, "worker_id"), base)
-	if !ok {
-		id = t.pageID
-	}
-	if id == "" {
-		id = t.source
-	}
-	rank := label(m, "dp_rank")
-	if rank == "" {
-		rank = label(m, "engine")
-	}
-	if w.scope == ofWorker || rank == "" {
-		return subject{ofWorker, id}
-	}
-	return subject{ofEngine, engineName(id, rank, id != t.source)}
-}
-
-// gpuName is the UUID, with the instance of a divided GPU; exporters can be
-// told to leave the UUID out.
-func (t *translation) gpuName(m *dto.Metric) string {
-	name, ok := plainName(label(m, "UUID"))
-	if !ok {
-		host, _ := plainName(label(m, "Hostname"))
-		if host == "" {
-			host = t.source
-		}
-		gpu, _ := plainName(label(m, "gpu"))
-		name = host + "/" + gpu
-	}
-	if part, ok := plainName(label(m, "GPU_I_ID")); ok {
-		name += "/" + part
-	}
-	return name
-}
-
 // Bits of clock event reasons (NVML, nvmlClocksEventReasons). Those left out,
 // such as idle, are no fault.
 const (
@@ -260,6 +177,9 @@ func (t *translation) snapshot() Snapshot {
 	s := Snapshot{Source: t.source}
 	whole := map[string]Reading{}
 	for of, values := range t.values {
+		if len(values) == 0 { // of an earlier page, or nonsense
+			continue
+		}
 		r := make(Reading, len(values))
 		for m, v := range values {
 			r[m] = v.value

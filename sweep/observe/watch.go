@@ -49,12 +49,17 @@ const maxKept = 4 << 20
 type track struct {
 	name, address string
 	client        *http.Client // nil for files
-	model         string
+	translation   *translation // nil for files
 	buf           bytes.Buffer
 	kept          []Snapshot
 	weight, room  int // in values
 	stride, seen  int // every stride-th is kept
 }
+
+// pagesABeat is how many pages are read at once. Each time that a client wakes up
+// costs it more than a page does; all pages at once would be a burst that the
+// load's own timing sees.
+const pagesABeat = 8
 
 // tracks makes the way to each source. Sources that are named twice are read
 // once.
@@ -64,7 +69,7 @@ func (w Watch) tracks() (*Watcher, error) {
 	}}
 	byURL, names := map[string]*track{}, map[string]bool{}
 	for i, s := range w.Sources {
-		t, err := newTrack(s, w.Model, out.plain)
+		t, err := newTrack(s, out.plain)
 		if err != nil {
 			return nil, fmt.Errorf("metrics address %d: %w", i+1, err)
 		}
@@ -74,6 +79,9 @@ func (w Watch) tracks() (*Watcher, error) {
 		}
 		if names[t.name] {
 			t.name = fmt.Sprintf("%s#%d", t.name, i+1) // they differ in what is kept out of names
+		}
+		if t.client != nil {
+			t.translation = newTranslation(t.name, w.Model)
 		}
 		byURL[s.URL], names[t.name] = t, true
 		out.tracks, out.of = append(out.tracks, t), append(out.of, t)
@@ -113,20 +121,17 @@ func (w Watch) Start(ctx context.Context) (*Watcher, error) {
 		return nil, err
 	}
 	ctx, out.cancel = context.WithCancel(ctx)
+	begun := time.Now()
+	beats := (len(out.tracks) + pagesABeat - 1) / pagesABeat
 	for i, t := range out.tracks {
 		t.room = maxKept / len(out.tracks)
-		out.done.Add(1)
-		go func() {
-			defer out.done.Done()
-			// Spread over the period, or all pages are parsed in one burst that the
-			// load's own timing sees.
-			t.watch(ctx, every, every*time.Duration(i)/time.Duration(len(out.tracks)))
-		}()
+		first := begun.Add(every * time.Duration(i/pagesABeat) / time.Duration(beats))
+		out.done.Go(func() { t.watch(ctx, every, first) })
 	}
 	return out, nil
 }
 
-func newTrack(s Source, model string, plain *http.Transport) (*track, error) {
+func newTrack(s Source, plain *http.Transport) (*track, error) {
 	u, err := url.Parse(s.URL)
 	switch {
 	case err != nil:
@@ -136,7 +141,7 @@ func newTrack(s Source, model string, plain *http.Transport) (*track, error) {
 	case (u.Scheme != "http" && u.Scheme != "https") || u.Host == "":
 		return nil, errors.New("want http://HOST:PORT/metrics, https://… or file:///proc/pressure")
 	}
-	t := &track{name: u.Host + strings.TrimSuffix(u.Path, "/metrics"), address: s.URL, client: s.Client, model: model, stride: 1}
+	t := &track{name: u.Host + strings.TrimSuffix(u.Path, "/metrics"), address: s.URL, client: s.Client, stride: 1}
 	if t.client == nil {
 		t.client = &http.Client{Transport: plain}
 	}
@@ -158,8 +163,7 @@ func (w *Watcher) Stop() []Snapshot {
 
 // watch reads on a fixed beat. Beats that a slow page runs over are left out:
 // a server that takes long for a page has enough to do.
-func (t *track) watch(ctx context.Context, every, first time.Duration) {
-	next := time.Now().Add(first)
+func (t *track) watch(ctx context.Context, every time.Duration, next time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -188,7 +192,7 @@ func (t *track) read(ctx context.Context) Snapshot {
 	if t.client == nil {
 		s.Node, err = pressureOf(t.address)
 	} else {
-		s, err = readMetrics(ctx, t.client, t.address, t.name, t.model, &t.buf)
+		s, err = t.readMetrics(ctx)
 	}
 	s.Source, s.Took, s.Err = t.name, time.Since(begun), err
 	if s.At.IsZero() {

@@ -81,7 +81,7 @@ func TestWatchKeepsItsBeat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(59500 * time.Millisecond)
+		time.Sleep(59400 * time.Millisecond)
 		all := w.Stop()
 		for name, want := range map[string][2]int{"fast": {60, 0}, "slow": {19, 0}, "hangs": {0, 11}} {
 			good, bad := ofSource(all, name)
