@@ -28,7 +28,11 @@ const commandLimit = 3 * time.Minute
 // perfsweep runs the binary on this machine, outside the cluster. env is added
 // to the environment, which names the cluster.
 func (c *cluster) perfsweep(env []string, args ...string) answer {
-	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
+	return c.within(commandLimit, env, args...)
+}
+
+func (c *cluster) within(limit time.Duration, env []string, args ...string) answer {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.binary, args...)
 	cmd.Env = append(append(os.Environ(), "KUBECONFIG="+c.kubeconfig), env...)
@@ -39,7 +43,7 @@ func (c *cluster) perfsweep(env []string, args ...string) answer {
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil:
-		a.code, a.stderr = -1, fmt.Sprintf("%s did not end within %s\n%s", cmd, commandLimit, a.stderr)
+		a.code, a.stderr = -1, fmt.Sprintf("%s did not end within %s\n%s", cmd, limit, a.stderr)
 	case errors.As(err, &exit):
 		a.code = exit.ExitCode()
 	case err != nil:
@@ -72,8 +76,8 @@ func unmarshal[T any](t *testing.T, a answer) T {
 func (c *cluster) try(stdin string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
-	all := append(append(c.kubectl[1:len(c.kubectl):len(c.kubectl)], "--kubeconfig", c.kubeconfig), args...)
-	cmd := exec.CommandContext(ctx, c.kubectl[0], all...)
+	cmd := exec.CommandContext(ctx, c.kubectl[0], append(c.kubectl[1:len(c.kubectl):len(c.kubectl)], args...)...)
+	cmd.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig) // which may be several files
 	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -163,27 +167,6 @@ subjects: [{kind: ServiceAccount, name: bench, namespace: `+ns+`}]
 // kubeconfigOf has the rights of a ServiceAccount.
 func kubeconfigOf(t *testing.T, ns, account string) (kubeconfig string) {
 	t.Helper()
-	token := kubectl(t, "-n", ns, "create", "token", account)
-	var view struct {
-		Clusters []struct {
-			Cluster map[string]any `json:"cluster"`
-		} `json:"clusters"`
-	}
-	if err := json.Unmarshal([]byte(kubectl(t, "config", "view", "--raw", "--minify", "--flatten", "-o", "json")), &view); err != nil {
-		t.Fatal(err)
-	}
-	raw, err := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "Config", "current-context": "c",
-		"clusters": []any{map[string]any{"name": "c", "cluster": view.Clusters[0].Cluster}},
-		"users":    []any{map[string]any{"name": "u", "user": map[string]any{"token": token}}},
-		"contexts": []any{map[string]any{"name": "c", "context": map[string]any{"cluster": "c", "user": "u", "namespace": ns}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kubeconfig = t.TempDir() + "/kubeconfig"
-	if err := os.WriteFile(kubeconfig, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return kubeconfig
+	token := map[string]any{"token": kubectl(t, "-n", ns, "create", "token", account)}
+	return kubeconfigFile(t, admin(t).cluster, token, ns, "here")
 }

@@ -5,13 +5,11 @@ package kube
 import (
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
-	"fmt"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,50 +53,40 @@ func TestLoadWithoutRights(t *testing.T) {
 	nothingLeft(t, ns)
 }
 
-// counting is a kubeconfig whose calls are counted on their way.
-func counting(t *testing.T) (kubeconfig string, calls *atomic.Int64) {
+// counting is a kubeconfig for whom everything in a namespace is allowed, and
+// whose calls are counted on their way.
+func counting(t *testing.T, ns string) (kubeconfig string, calls *atomic.Int64) {
 	t.Helper()
-	var view struct {
-		Clusters []struct {
-			Cluster struct {
-				Server string `json:"server"`
-				CA     []byte `json:"certificate-authority-data"`
-			} `json:"cluster"`
-		} `json:"clusters"`
-		Users []struct {
-			User struct {
-				Cert []byte `json:"client-certificate-data"`
-				Key  []byte `json:"client-key-data"`
-			} `json:"user"`
-		} `json:"users"`
-	}
-	if err := json.Unmarshal([]byte(kubectl(t, "config", "view", "--raw", "--minify", "--flatten", "-o", "json")), &view); err != nil {
-		t.Fatal(err)
-	}
-	to, err := url.Parse(view.Clusters[0].Cluster.Server)
+	user(t, ns, `[{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`)
+	token := kubectl(t, "-n", ns, "create", "token", "bench")
+	cluster := admin(t).cluster
+	server, _ := cluster["server"].(string)
+	to, err := url.Parse(server)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := tls.X509KeyPair(view.Users[0].User.Cert, view.Users[0].User.Key)
-	if err != nil {
-		t.Fatal(err)
+	trust := &tls.Config{}
+	if ca, _ := cluster["certificate-authority-data"].(string); ca != "" {
+		pem, err := base64.StdEncoding.DecodeString(ca)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trust.RootCAs = x509.NewCertPool()
+		trust.RootCAs.AppendCertsFromPEM(pem)
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(view.Clusters[0].Cluster.CA)
 	calls = new(atomic.Int64)
 	proxy := &httputil.ReverseProxy{
-		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to); calls.Add(1) },
-		Transport:     &http.Transport{TLSClientConfig: &tls.Config{Certificates: []tls.Certificate{cert}, RootCAs: roots}},
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(to)
+			r.Out.Header.Set("Authorization", "Bearer "+token)
+			calls.Add(1)
+		},
+		Transport:     &http.Transport{TLSClientConfig: trust},
 		FlushInterval: -1, // logs are followed
 	}
 	s := httptest.NewServer(proxy)
 	t.Cleanup(s.Close)
-	kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"c","cluster":{"server":%q}}],"users":[{"name":"u","user":{}}],"contexts":[{"name":"c","context":{"cluster":"c","user":"u"}}]}`, s.URL)
-	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return kubeconfig, calls
+	return kubeconfigFile(t, map[string]any{"server": s.URL}, map[string]any{}, ns, "here"), calls
 }
 
 // The API server is asked as often for many streams as for few. Metrics are off:
@@ -106,7 +94,7 @@ func counting(t *testing.T) (kubeconfig string, calls *atomic.Int64) {
 func TestLoadCalls(t *testing.T) {
 	ns := namespace(t)
 	graph{name: "llama", preset: "kneed?gpus=1&chunk=4", workers: 1, gpus: 1}.up(t, ns)
-	config, calls := counting(t)
+	config, calls := counting(t, ns)
 	perRun := func(streams string) float64 {
 		journal := filepath.Join(t.TempDir(), "j")
 		p := start(t, sweepArgs(ns, "llama", journal, fromPods("2", "--levels", streams, "--metrics", "off", "--kubeconfig", config)...)...)

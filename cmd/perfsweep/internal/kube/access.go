@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,8 +22,8 @@ func accessTo(r schema.GroupResource, verbs ...string) []Access {
 	return out
 }
 
-// deployAccess is what bringing a deployment up and removing it takes.
-func deployAccess(s DeploySpec) []Access {
+// DeployAccess is what bringing a deployment up and removing it takes.
+func DeployAccess(s DeploySpec) []Access {
 	out := accessTo(graphKind.GroupResource(), "create", "delete", "get")
 	out = append(out, accessTo(leaseKind.GroupResource(), "create", "delete", "patch")...)
 	out = append(out, Access{"", "pods", "list"}, Access{"", "services", "list"})
@@ -37,21 +38,21 @@ func deployAccess(s DeploySpec) []Access {
 	return out
 }
 
-// loadAccess is what load generators in a cluster take.
-func loadAccess(inCluster bool) []Access {
+// LoadAccess is what load generators in this cluster take.
+func (c *Client) LoadAccess() []Access {
 	out := accessTo(jobKind.GroupResource(), "create", "get", "list", "delete")
 	out = append(out, Access{"", "secrets", "create"}, Access{"", "secrets", "delete"})
 	out = append(out, Access{"", "pods", "get"}, Access{"", "pods", "list"}, Access{"", "pods/log", "get"})
-	if !inCluster {
+	if !c.inCluster {
 		out = append(out, Access{"", "pods/proxy", "create"})
 	}
 	return out
 }
 
-// mayDo asks for every right before anything is made, and names all that are
-// missing: a run that cannot remove what it made would leave GPUs occupied.
-func (c *Client) mayDo(ctx context.Context, namespace, doing string, need []Access) error {
-	var missing []string
+// Lacking asks for each of some rights in a namespace, and returns those that
+// this account does not have.
+func (c *Client) Lacking(ctx context.Context, namespace string, need []Access) ([]Access, error) {
+	var missing []Access
 	for _, a := range need {
 		resource, sub, _ := strings.Cut(a.Resource, "/")
 		review := &unstructured.Unstructured{Object: map[string]any{
@@ -62,16 +63,53 @@ func (c *Client) mayDo(ctx context.Context, namespace, doing string, need []Acce
 		}}
 		got, err := c.resource(reviewKind, "").Create(ctx, review, metav1.CreateOptions{})
 		if err != nil {
-			return explain(err, "create", resourceName(reviewKind), "", "")
+			return nil, explain(err, "create", resourceName(reviewKind), "", "")
 		}
 		if ok, _, _ := unstructured.NestedBool(got.Object, "status", "allowed"); !ok {
-			missing = append(missing, a.rule())
+			missing = append(missing, a)
 		}
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("this account may not do what %s does in namespace %s; nothing was made. A Role there needs the rules %s", doing, namespace, strings.Join(missing, ", "))
+	return missing, nil
+}
+
+// mayDo asks for every right before anything is made, and names all that are
+// missing: a run that cannot remove what it made would leave GPUs occupied.
+func (c *Client) mayDo(ctx context.Context, namespace, doing string, need []Access) error {
+	missing, err := c.Lacking(ctx, namespace, need)
+	if err != nil || len(missing) == 0 {
+		return err
 	}
-	return nil
+	return fmt.Errorf("this account may not do what %s does in namespace %s; nothing was made. A Role there needs the rules %s", doing, namespace, Rules(missing))
+}
+
+// Rules are the RBAC rules that grant some rights.
+func Rules(rights []Access) string {
+	var rules []string
+	for _, a := range rights {
+		rules = append(rules, a.rule())
+	}
+	return strings.Join(rules, ", ")
+}
+
+// Summary names rights for a reader: create, delete, get jobs.batch; get pods/log.
+func Summary(rights []Access) string {
+	var order []string
+	verbs := map[string][]string{}
+	for _, a := range rights {
+		name := a.Resource
+		if a.Group != "" {
+			name += "." + a.Group
+		}
+		if verbs[name] == nil {
+			order = append(order, name)
+		}
+		verbs[name] = append(verbs[name], a.Verb)
+	}
+	for i, name := range order {
+		slices.Sort(verbs[name])
+		order[i] = strings.Join(slices.Compact(verbs[name]), ", ") + " " + name
+	}
+	return strings.Join(order, "; ")
 }
 
 func (a Access) rule() string {

@@ -89,7 +89,7 @@ func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
 		return nil, fmt.Errorf("%w: is the Dynamo operator (dynamo-platform) installed?", err)
 	}
 	d.APIVersion = version
-	if err := c.mayDo(ctx, s.Namespace, "--deploy", deployAccess(s)); err != nil {
+	if err := c.mayDo(ctx, s.Namespace, "--deploy", DeployAccess(s)); err != nil {
 		return nil, err
 	}
 	var out []planned

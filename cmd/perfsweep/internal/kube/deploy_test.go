@@ -44,7 +44,7 @@ func TestDeployAndRemove(t *testing.T) {
 	}
 	allowed := map[Access]bool{{"storage.k8s.io", "storageclasses", "list"}: true, {"apps", "deployments", "list"}: true,
 		{"autoscaling", "horizontalpodautoscalers", "list"}: true, {"keda.sh", "scaledobjects", "list"}: true} // told where it may be
-	for _, a := range deployAccess(spec) {
+	for _, a := range DeployAccess(spec) {
 		allowed[a] = true
 	}
 	for a := range f.usedAccess() {

@@ -62,6 +62,9 @@ func explain(err error, verb, resource, ns, name string) error {
 	case errors.As(err, &status):
 		return explainStatus(status.Status(), say, what, where, missingRule(verb, resource, ns))
 	}
+	if strings.Contains(err.Error(), "getting credentials") {
+		return say("%s%s: the kubeconfig's credential plugin gives no credentials (%s); run it by hand, log in again, or choose another --context", what, where, clip(err.Error()))
+	}
 	return say("%s%s: the API server cannot be reached (%s); is the kubeconfig's context right, and the cluster up?", what, where, clip(err.Error()))
 }
 

@@ -23,7 +23,8 @@ type LoadJob struct {
 	name    string
 	uid     types.UID // "" until the API server has told it
 	pods    []*LoadPod
-	ran     bool // all of them, at some time
+	ran     bool  // all of them, at some time
+	refused stuck // why pods could not even be made, as events told last
 	closing sync.Mutex
 	closed  bool
 }
@@ -34,7 +35,7 @@ func (c *Client) StartLoad(ctx context.Context, s LoadSpec) (*LoadJob, error) {
 	if err := s.check(); err != nil {
 		return nil, &InputError{err}
 	}
-	if err := c.mayDo(ctx, s.Namespace, "a k8s: target", loadAccess(c.inCluster)); err != nil {
+	if err := c.mayDo(ctx, s.Namespace, "a k8s: target", c.LoadAccess()); err != nil {
 		return nil, err
 	}
 	j := &LoadJob{c: c, spec: s, name: "perfsweep-load-" + strings.ToLower(rand.Text()[:10])}

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -131,6 +132,8 @@ func TestStartLoadRefused(t *testing.T) {
 		events []map[string]any
 		deny   map[string]string
 		log    string
+		of     int           // pods, 1 unless said
+		wait   time.Duration // 700 ms unless said
 		want   []string
 	}{
 		{name: "unschedulable", pods: all(map[string]any{"suffix": "a", "phase": "Pending", "conditions": []any{map[string]any{
@@ -141,6 +144,9 @@ func TestStartLoadRefused(t *testing.T) {
 		{name: "crash", pods: all(map[string]any{"suffix": "a", "phase": "Failed", "containerStatuses": []any{map[string]any{
 			"name": loadContainer, "state": map[string]any{"terminated": map[string]any{"exitCode": 2, "reason": "Error"}},
 		}}}), log: "perfsweep: unknown command \"worker\"\n", want: []string{"exit code 2 (Error)", `unknown command "worker"`}},
+		{name: "quota", pods: func(job map[string]any) []map[string]any { return []map[string]any{fakePod(job, 0, running("a"))} }, of: 2, wait: 4 * time.Second,
+			events: []map[string]any{{"reason": "FailedCreate", "lastTimestamp": "2026-11-30T12:00:00Z", "message": "Error creating: exceeded quota: few"}},
+			want:   []string{"1 of 2 load generators run after 4s: the pods are refused: exceeded quota: few; ask for less with --load-pods"}},
 		{name: "job forbidden", deny: map[string]string{"create jobs": `User "u" cannot create resource "jobs"`}, want: []string{`resources: ["jobs"], verbs: ["create"]`}},
 		{name: "proxy forbidden", deny: map[string]string{"create pods/proxy": "no", "get pods/log": "no"}, want: []string{`resources: ["pods/proxy"], verbs: ["create"]`, `resources: ["pods/log"], verbs: ["get"]`, "nothing was made"}},
 		{name: "secret forbidden", deny: map[string]string{"create secrets": `User "u" cannot create resource "secrets"`}, want: []string{`resources: ["secrets"], verbs: ["create"]`}},
@@ -151,8 +157,8 @@ func TestStartLoadRefused(t *testing.T) {
 				f.pods = tt.pods
 			}
 			f.events, f.deny = tt.events, tt.deny
-			s := loadSpec(1)
-			s.Wait = 700 * time.Millisecond
+			s := loadSpec(max(tt.of, 1))
+			s.Wait = cmp.Or(tt.wait, 700*time.Millisecond)
 			_, err := f.StartLoad(t.Context(), s)
 			for _, w := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), w) {
@@ -178,14 +184,18 @@ func TestRefusal(t *testing.T) {
 		hopeless bool
 	}{
 		{"none", []eventView{{Reason: "SuccessfulCreate", Message: "Created pod"}}, "", false},
-		{"quota", []eventView{event("2026-11-30T12:00:00Z", `Error creating: pods "x" is forbidden: exceeded quota: cpu`)}, `the pods are refused: pods "x" is forbidden: exceeded quota: cpu`, false},
+		{"quota", []eventView{event("2026-11-30T12:00:00Z", `Error creating: pods "x" is forbidden: exceeded quota: cpu`)}, `the pods are refused: pods "x" is forbidden: exceeded quota: cpu; ask for less with --load-pods, --load-cpu and --load-memory, or name another namespace with --load-namespace`, false},
+		{"a quota on limits", []eventView{event("2026-11-30T12:00:00Z", `Error creating: pods "x" is forbidden: failed quota: q: must specify limits.cpu for: load`)}, `the pods are refused: pods "x" is forbidden: failed quota: q: must specify limits.cpu for: load; give the namespace a LimitRange with default limits, or name another namespace with --load-namespace`, true},
+		{"a range", []eventView{event("2026-11-30T12:00:00Z", `Error creating: pods "x" is forbidden: maximum cpu usage per Container is 1, but limit is 2`)}, `the pods are refused: pods "x" is forbidden: maximum cpu usage per Container is 1, but limit is 2; change --load-cpu and --load-memory, or name another namespace with --load-namespace`, true},
+		{"a range's limit", []eventView{event("2026-11-30T12:00:00Z", `Error creating: Pod "x" is invalid: spec.containers[0].resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1`)}, `the pods are refused: Pod "x" is invalid: spec.containers[0].resources.requests: Invalid value: "1500m": must be less than or equal to cpu limit of 1; change --load-cpu and --load-memory, or name another namespace with --load-namespace`, true},
+		{"something else", []eventView{event("2026-11-30T12:00:00Z", `Error creating: internal error`)}, `the pods are refused: internal error`, false},
 		{"policy", []eventView{
 			event("2026-11-30T12:00:00Z", "Error creating: exceeded quota"),
 			event("2026-11-30T12:00:09Z", `Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest"`),
-		}, `the pods are refused: pods "x" is forbidden: violates PodSecurity "restricted:latest"`, true},
+		}, `the pods are refused: pods "x" is forbidden: violates PodSecurity "restricted:latest"; have the policy allow them, or name another namespace with --load-namespace`, true},
 	} {
-		if got, hopeless := refusal(tt.events); got != tt.want || hopeless != tt.hopeless {
-			t.Errorf("%s: %q, %v", tt.name, got, hopeless)
+		if got := refusal(tt.events); got.reason != tt.want || got.hopeless != tt.hopeless {
+			t.Errorf("%s: %q, %v", tt.name, got.reason, got.hopeless)
 		}
 	}
 }

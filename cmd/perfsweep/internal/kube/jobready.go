@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -22,7 +23,6 @@ const (
 	pollEvery = 300 * time.Millisecond
 	// eventsEvery polls the events are asked once.
 	eventsEvery = 4
-	lastLines   = 12
 )
 
 // Ready waits until every pod runs, replaced ones included, and takes note of
@@ -38,10 +38,17 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 	defer tick.Stop()
 	var last, said string
 	var stuckSince, hopeless time.Time
+	pods := 0
 	for poll := 0; ; poll++ {
-		pods, why, who, err := j.look(within, poll%eventsEvery == eventsEvery-1)
+		run, why, who, err := j.look(within, poll%eventsEvery == eventsEvery-1)
+		if err == nil {
+			pods = run
+		}
 		switch {
 		case err == nil && pods == len(j.pods):
+			if limit := j.throttled(); limit != "" && !j.ran && j.spec.Say != nil {
+				j.spec.Say(limit)
+			}
 			j.ran = true
 			return nil
 		case ctx.Err() != nil:
@@ -51,7 +58,7 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 		case err != nil:
 			return err
 		case why.final, why.ended && !j.ran: // later ones are replaced, after a pause
-			return errors.New(why.reason + j.lastWords(ctx, who))
+			return errors.New(why.reason + j.c.lastWords(ctx, j.spec.Namespace, who, loadContainer, false))
 		}
 		if why.reason == "" {
 			stuckSince = time.Time{}
@@ -102,20 +109,37 @@ func (j *LoadJob) look(ctx context.Context, events bool) (run int, why stuck, wh
 			why, who = s, p.Metadata.Name
 		}
 	}
-	if run == len(now) || why.reason != "" || !events {
+	missing := slices.ContainsFunc(now, func(p podView) bool { return p.Metadata.Name == "" })
+	if why.reason != "" || !missing {
+		j.refused = stuck{}
 		return run, why, who, nil
+	}
+	if !events {
+		return run, j.refused, who, nil
 	}
 	// Who may not read events is told less.
 	list, err := j.c.resource(eventKind, ns).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.uid=" + string(j.uid)})
 	if err != nil {
-		return run, why, who, nil
+		return run, j.refused, who, nil
 	}
 	seen, err := views[eventView](list)
 	if err != nil {
 		return run, why, who, err
 	}
-	why.reason, why.hopeless = refusal(seen)
-	return run, why, who, nil
+	j.refused = refusal(seen)
+	return run, j.refused, who, nil
+}
+
+// throttled says that the pods have a limit of CPU that they did not ask for.
+func (j *LoadJob) throttled() string {
+	for _, p := range j.pods {
+		for _, c := range p.now().Spec.Containers {
+			if cpu := c.Resources.Limits["cpu"]; cpu != "" {
+				return fmt.Sprintf("note: a LimitRange or a policy of namespace %s gives the load generators a limit of %s CPU: what it throttles is measured as the server's delay; name a namespace without one with --load-namespace", j.spec.Namespace, clip(cpu))
+			}
+		}
+	}
+	return ""
 }
 
 // current is the newest pod of each index that has not ended, or else the newest.
@@ -133,17 +157,4 @@ func current(all []podView, n int) []podView {
 		}
 	}
 	return now
-}
-
-// lastWords are the last lines that a pod wrote, for a message.
-func (j *LoadJob) lastWords(ctx context.Context, pod string) string {
-	lines, err := j.c.LastLines(ctx, j.spec.Namespace, pod, loadContainer, lastLines)
-	if err != nil || len(lines) == 0 {
-		return "; it wrote nothing"
-	}
-	words := "; it wrote:"
-	for _, l := range lines {
-		words += "\n    " + l
-	}
-	return words
 }

@@ -1,19 +1,14 @@
 package kube
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
+	"strings"
 	"time"
 )
-
-// maxLog bounds the last lines of a log.
-const maxLog = 64 << 10
 
 // follow reads a container's output as it is written. The API server knows
 // whole seconds only: what was written in the second of since comes again.
@@ -38,24 +33,49 @@ func (c *Client) log(ctx context.Context, ns, pod string, q url.Values) (io.Read
 	return resp.Body, nil
 }
 
-// LastLines are the last lines that a container wrote.
-func (c *Client) LastLines(ctx context.Context, ns, pod, container string, n int) ([]string, error) {
-	body, err := c.log(ctx, ns, pod, url.Values{
-		"container": {container}, "tailLines": {strconv.Itoa(n)}, "limitBytes": {strconv.Itoa(maxLog)},
-	})
-	if err != nil {
-		return nil, err
+// The end of a log that goes into a message.
+const (
+	tailLines = 10
+	tailBytes = 4 << 10
+)
+
+// logGone begins what a kubelet answers, as if it were the log, of a container
+// that it has removed meanwhile: it keeps the last one that ended, and what a
+// pod's status says can be one behind.
+const logGone = "unable to retrieve container logs for "
+
+// lastWords are the last lines of a container, where previous is set of the one
+// that ran before it was started again.
+func (c *Client) lastWords(ctx context.Context, ns, pod, container string, previous bool) string {
+	text, err := c.tail(ctx, ns, pod, container, previous)
+	if previous && strings.HasPrefix(text, logGone) {
+		text, err = c.tail(ctx, ns, pod, container, false)
 	}
-	defer func() { _ = body.Close() }() // it was only read
-	text, err := io.ReadAll(io.LimitReader(body, maxLog))
 	if err != nil {
-		return nil, fmt.Errorf("reading the log of pod %s: %w", pod, err)
+		return "; its log cannot be read: " + err.Error()
 	}
-	var lines []string
-	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
-		if l := clip(s.Text()); l != "" {
-			lines = append(lines, l)
+	out := ""
+	for line := range strings.Lines(text) {
+		if line = clip(line); line != "" {
+			out += "\n    " + line
 		}
 	}
-	return lines, nil
+	if out == "" {
+		return "; it wrote nothing"
+	}
+	return "; it wrote:" + out
+}
+
+func (c *Client) tail(ctx context.Context, ns, pod, container string, previous bool) (string, error) {
+	q := url.Values{"tailLines": {itoa(tailLines)}, "limitBytes": {itoa(tailBytes)}, "container": {container}}
+	if previous {
+		q.Set("previous", "true")
+	}
+	body, err := c.log(ctx, ns, pod, q)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = body.Close() }()                 // it was only read
+	b, _ := io.ReadAll(io.LimitReader(body, tailBytes)) // a part of the log is better than none
+	return string(b), nil
 }

@@ -21,7 +21,12 @@ type podView struct {
 		Labels            map[string]string `json:"labels"`
 	} `json:"metadata"`
 	Spec struct {
-		NodeName string `json:"nodeName"`
+		NodeName   string `json:"nodeName"`
+		Containers []struct {
+			Resources struct {
+				Limits map[string]string `json:"limits"`
+			} `json:"resources"`
+		} `json:"containers"`
 	} `json:"spec"`
 	Status struct {
 		Phase                 string            `json:"phase"`
@@ -159,6 +164,26 @@ func (p podView) waitsFor() stuck {
 	return stuck{}
 }
 
+// crashLimit is how often a container of a deployment may end before it is no
+// accident: workers end when what they wait for is not there yet.
+const crashLimit = 3
+
+// podTrouble says why a pod of a deployment is not ready, "" where it is, or is
+// only young. crashed is the container that has ended too often.
+func (p podView) podTrouble() (s stuck, crashed string) {
+	for _, c := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if c.Ready || c.RestartCount == 0 {
+			continue
+		}
+		s := stuck{reason: fmt.Sprintf("container %s of pod %s has ended %d times", c.Name, p.Metadata.Name, c.RestartCount)}
+		if c.RestartCount >= crashLimit {
+			return s, c.Name
+		}
+		return s, ""
+	}
+	return p.waitsFor(), ""
+}
+
 func (c containerStatus) stuck(pod string) stuck {
 	if t := c.State.Terminated; t != nil && t.ExitCode != 0 {
 		return stuck{reason: fmt.Sprintf("container %s of pod %s ended with exit code %d (%s)", c.Name, pod, t.ExitCode, clip(cmp.Or(t.Reason, "no reason given"))), ended: true}
@@ -178,9 +203,10 @@ func (c containerStatus) stuck(pod string) stuck {
 	return stuck{}
 }
 
-// refusal is the last refusal to create pods, from the events of what owns them:
-// a quota, or an admission policy. "" where there is none.
-func refusal(events []eventView) (reason string, hopeless bool) {
+// refusal is the last refusal to create pods, from the events of what owns them,
+// with the way out: a quota, a LimitRange, or an admission policy. Empty where
+// there is none. A quota may be given back by whoever holds it.
+func refusal(events []eventView) stuck {
 	var last eventView
 	for _, e := range events {
 		if e.Reason == "FailedCreate" && !e.at().Before(last.at()) {
@@ -188,11 +214,26 @@ func refusal(events []eventView) (reason string, hopeless bool) {
 		}
 	}
 	if last.Message == "" {
-		return "", false
+		return stuck{}
 	}
 	_, why, ok := strings.Cut(last.Message, "Error creating: ")
 	if !ok {
 		why = last.Message
 	}
-	return "the pods are refused: " + clip(why), strings.Contains(why, "violates PodSecurity") || strings.Contains(why, "denied the request")
+	s := stuck{reason: "the pods are refused: " + clip(why)}
+	const elsewhere = "or name another namespace with --load-namespace"
+	switch {
+	case strings.Contains(why, "exceeded quota"):
+		s.reason += "; ask for less with --load-pods, --load-cpu and --load-memory, " + elsewhere
+	case strings.Contains(why, "must specify"): // of a quota on limits, which the pods have none of
+		s.reason += "; give the namespace a LimitRange with default limits, " + elsewhere
+		s.hopeless = true
+	case strings.Contains(why, " usage per "), strings.Contains(why, "resources.requests: Invalid"): // of a LimitRange, or against the limit that it gives
+		s.reason += "; change --load-cpu and --load-memory, " + elsewhere
+		s.hopeless = true
+	case strings.Contains(why, "violates PodSecurity"), strings.Contains(why, "denied the request"):
+		s.reason += "; have the policy allow them, " + elsewhere
+		s.hopeless = true
+	}
+	return s
 }

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -68,6 +69,18 @@ func (s DeploySpec) Objects() []map[string]any {
 		out = append(out, s.ClaimTemplate("v1"))
 	}
 	return out
+}
+
+// Makes says what is made in the namespace, for a reader.
+func (s DeploySpec) Makes() string {
+	out := fmt.Sprintf("DynamoGraphDeployment %s of %d workers with %d GPUs each, and %d frontends, image %s", s.Name, s.Workers(), s.GPUsPerWorker, s.Frontends, s.image())
+	if s.GPUAccess == DRA {
+		out += "; a ResourceClaimTemplate"
+	}
+	if s.cacheMade() {
+		out += fmt.Sprintf("; a PersistentVolumeClaim of %s and a Job that downloads %s into it", s.ModelCache.Size, s.Model)
+	}
+	return out + "; a Lease for as long as it lasts"
 }
 
 // queueLabels put pods into a queue.

@@ -169,3 +169,17 @@ func podsState(list []podView) state {
 	}
 	return s
 }
+
+// condition is a condition of a Job.
+func condition(o map[string]any, kind string) (status, why string) {
+	list, _, _ := unstructured.NestedSlice(o, "status", "conditions")
+	for _, c := range list {
+		if m, ok := c.(map[string]any); ok && m["type"] == kind {
+			status, _ = m["status"].(string)
+			reason, _ := m["reason"].(string)
+			message, _ := m["message"].(string)
+			return status, clip(strings.Trim(reason+": "+message, ": "))
+		}
+	}
+	return "", ""
+}
