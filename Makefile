@@ -113,6 +113,10 @@ vllm: ## token counts against a real vLLM on this CPU (5 GB, minutes), or agains
 test-kube: ## the binary in a real cluster: a bed of KBED, else the cluster of KUBECONFIG with PERFSWEEP_IMAGE
 	$(GO) test $(GOTESTFLAGS) -count=1 -tags kube -timeout 25m ./test/kube/
 
+.PHONY: calibrate-kube
+calibrate-kube: ## a gate measured by three pods in a real cluster and written, nothing relaxed (20 minutes); as test-kube
+	$(GO) test $(GOTESTFLAGS) -count=1 -v -tags kube,verify -run CalibrateWritten -timeout 100m ./test/kube/
+
 # Pictures of the report, to be looked at, are left in ARTIFACTS.
 ARTIFACTS ?= $(abspath artifacts)/report
 .PHONY: browser

@@ -65,7 +65,12 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		return sweep.Curve{}, sweep.Decision{}, err
 	}
 	defer journal.close()
-	ready := func(s kube.DeploySpec) error { return c.beforeDeploying(ctx, s, spec, labels, old) }
+	ready := func(s kube.DeploySpec) error {
+		if err := c.beforeDeploying(ctx, s, spec, labels, old); err != nil {
+			return err
+		}
+		return c.awaitDeploying(ctx, old)
+	}
 	return c.onDeployment(ctx, ready, func() (sweep.Curve, sweep.Decision, error) {
 		t, err := c.resolve(ctx)
 		if err != nil {
@@ -87,7 +92,7 @@ func (c *campaign) checkFlags() error {
 	if err := c.flags.deploy.check(c.flags, c.changed); err != nil {
 		return err
 	}
-	if err := c.windows.check(c.changed, c.flags.journal); err != nil {
+	if err := c.windows.check(c.changed, c.flags.journal, c.flags.deploy.times > 1); err != nil {
 		return err
 	}
 	return checkDeployment(c.flags.deployment, c.changed("deployment"))

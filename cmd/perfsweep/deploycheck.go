@@ -44,13 +44,7 @@ func (c *campaign) tryLoaders(ctx context.Context, gpus int) error {
 	if err != nil || !c.fromPods(cluster) {
 		return err
 	}
-	if _, err := c.flags.load.spec(func() string { return cluster.OwnImage(ctx) }); err != nil {
-		return err
-	}
-	if err := c.flags.net.forCluster(c.changed); err != nil {
-		return err
-	}
-	_, _, err = c.flags.load.count(gpus, c.peakOf()*gpus)
+	_, _, err = c.askedLoad(ctx, cluster, "", gpus)
 	return err
 }
 
@@ -66,12 +60,20 @@ func (c *campaign) continues(s kube.DeploySpec, spec loadgen.WorkloadSpec, label
 		return badInputf("window %d of %s is measured on %s, and --deploy makes another one: one window is one deployment; name that one with --target, without --deploy, or begin a window with --window %d",
 			w, c.flags.journal, deploymentName(begun), w+1)
 	}
+	return c.fits(*old, w, sweep.Fingerprint{
+		Target: clusterTarget + s.Namespace + "/" + s.Name, Model: s.Model, GPUs: s.GPUs, Workload: spec, Effort: c.plan.Effort, Labels: labels,
+	})
+}
+
+// fits holds an old journal against what is known of window w before the target
+// was asked anything.
+func (c *campaign) fits(old sweep.Curve, w int, known sweep.Fingerprint) error {
 	was, now := old.Fingerprint, old.Fingerprint
-	now.Model, now.GPUs, now.Workload, now.Effort, now.Labels = s.Model, s.GPUs, spec, c.plan.Effort, maps.Clone(was.Labels)
+	now.Model, now.GPUs, now.Workload, now.Effort, now.Labels = cmp.Or(known.Model, was.Model), known.GPUs, known.Workload, known.Effort, maps.Clone(was.Labels)
 	if w < 2 {
-		now.Target = clusterTarget + s.Namespace + "/" + s.Name
+		now.Target = known.Target
 	}
-	for k, v := range labels {
+	for k, v := range known.Labels {
 		if now.Labels == nil {
 			now.Labels = map[string]string{}
 		}

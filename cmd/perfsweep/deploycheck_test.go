@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube/kubetest"
@@ -18,6 +21,12 @@ import (
 // inEmptyCluster runs perfsweep against a cluster without a deployment and
 // returns the requests that were meant to change it.
 func inEmptyCluster(t *testing.T, args ...string) (code int, said string, changes []string) {
+	t.Helper()
+	return heardInEmptyCluster(t.Context(), t, io.Discard, args...)
+}
+
+// heardInEmptyCluster lets somebody hear what is said meanwhile.
+func heardInEmptyCluster(ctx context.Context, t *testing.T, heard io.Writer, args ...string) (code int, said string, changes []string) {
 	t.Helper()
 	k, err := kubetest.New("")
 	if err != nil {
@@ -31,7 +40,7 @@ func inEmptyCluster(t *testing.T, args ...string) (code int, said string, change
 		t.Fatal(err)
 	}
 	var out, stderr bytes.Buffer
-	code = run(t.Context(), append(args, "--kubeconfig", config), strings.NewReader(""), &out, &stderr)
+	code = run(ctx, append(args, "--kubeconfig", config), strings.NewReader(""), &out, io.MultiWriter(&stderr, heard))
 	for _, asked := range k.Asked() {
 		if verb, _, _ := strings.Cut(asked, " "); verb != "get" && verb != "list" {
 			changes = append(changes, asked)
@@ -103,6 +112,47 @@ func TestRefusedBeforeDeploying(t *testing.T) {
 	// The same flags without the mistake go as far as asking for the rights.
 	_, said, changes := inEmptyCluster(t, calibrate()...)
 	if !slices.Contains(changes, "post selfsubjectaccessreviews") {
+		t.Errorf("asked for %q\n%s", changes, said)
+	}
+}
+
+// whenSaid calls something when a text is written to it.
+type whenSaid struct {
+	text string
+	do   func()
+}
+
+func (w whenSaid) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(w.text)) {
+		w.do()
+	}
+	return len(b), nil
+}
+
+// Until the next window begins, nothing holds GPUs for it: --window-gap has passed
+// before the cluster is asked to change anything.
+func TestWaitsWithoutDeployment(t *testing.T) {
+	dir := t.TempDir()
+	journal, overlay := filepath.Join(dir, "j.jsonl"), filepath.Join(dir, "o.yaml")
+	synctest.Test(t, func(t *testing.T) { inWindow(t, "", journal, "--deployment", "a") })
+	if err := os.WriteFile(overlay, []byte("kind: RecipeMetadata\napiVersion: aicr.run/v1beta1\nmetadata: {name: o}\nspec:\n  criteria: {accelerator: h100}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := func(gap string) []string {
+		return []string{
+			"calibrate", "--overlay", overlay, "--target", "k8s:team/perf", "--deploy", "--gpus", "1", "--model", "simulated/model", "--load-image", "perfsweep:test",
+			"--effort", "quick", "--osl", "8", "--concurrency-per-gpu", "16", "--journal", journal, "--deployments", "2", "--window-gap", gap,
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	// The journal is of the year 2000, when time in a synctest bubble begins.
+	code, said, changes := heardInEmptyCluster(ctx, t, whenSaid{"window 2 begins in", cancel}, args("1000000h")...)
+	if code != exitInterrupted || len(changes) > 0 || strings.Contains(said, "deploying") {
+		t.Errorf("exit %d, asked for %q\n%s", code, changes, said)
+	}
+	_, said, changes = inEmptyCluster(t, args("1h")...)
+	if !slices.Contains(changes, "post selfsubjectaccessreviews") || !strings.Contains(said, "deploying team/perf") || strings.Contains(said, "begins in") {
 		t.Errorf("asked for %q\n%s", changes, said)
 	}
 }

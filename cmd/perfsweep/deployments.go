@@ -47,13 +47,8 @@ func (c *campaign) measureDeployments(ctx context.Context) (sweep.Curve, sweep.D
 		return c.measure(ctx)
 	}
 	plan, model := c.plan, c.model
-	if old, err := c.peekJournal(); err == nil && old != nil { // else measure says what is wrong
-		p, last := old.Plan, max(old.Windows(), 1)
-		p.Confirm, p.Window, p.MaxRuns, p.MaxWall = true, last, plan.MaxRuns, plan.MaxWall
-		if d := sweep.NextStep(p, old.Runs); last < n && confirmable(d) {
-			c.say("window %d of %d is done: going on with the next one", last, n)
-			c.windows.number, c.windows.counted = last+1, true
-		}
+	if old, err := c.peekJournal(); err == nil { // else measure says what is wrong
+		c.goOn(old)
 	}
 	for {
 		curve, d, err := c.measure(ctx)
@@ -64,6 +59,19 @@ func (c *campaign) measureDeployments(ctx context.Context) (sweep.Curve, sweep.D
 		c.say("window %d of %d is done: the next one is measured on a fresh deployment", w, n)
 		c.plan, c.model, c.flags.resume, c.flags.deployment = plan, model, true, ""
 		c.windows.number, c.windows.counted = w+1, true
+	}
+}
+
+// goOn begins with the window after one that is done.
+func (c *campaign) goOn(old *sweep.Curve) {
+	if old == nil {
+		return
+	}
+	p, last := old.Plan, max(old.Windows(), 1)
+	p.Confirm, p.Window, p.MaxRuns, p.MaxWall = true, last, c.plan.MaxRuns, c.plan.MaxWall
+	if d := sweep.NextStep(p, old.Runs); last < c.flags.deploy.times && confirmable(d) {
+		c.say("window %d of %d is done: going on with the next one", last, c.flags.deploy.times)
+		c.windows.number, c.windows.counted = last+1, true
 	}
 }
 

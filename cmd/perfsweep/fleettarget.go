@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -102,6 +103,20 @@ func (l *loaders) keep(ctx context.Context) {
 	}
 }
 
+// askedLoad is what the flags ask for of the pods that make the load, beside a
+// target in a namespace, and why there are so many.
+func (c *campaign) askedLoad(ctx context.Context, cluster *kube.Client, namespace string, gpus int) (s kube.LoadSpec, why string, err error) {
+	if s, err = c.flags.load.spec(func() string { return cluster.OwnImage(ctx) }); err != nil {
+		return s, "", err
+	}
+	if err := c.flags.net.forCluster(c.changed); err != nil {
+		return s, "", err
+	}
+	s.Namespace = cmp.Or(s.Namespace, namespace)
+	s.Pods, why, err = c.flags.load.count(gpus, c.peakOf()*gpus)
+	return s, why, err
+}
+
 // startLoaders brings the pods up that make the load of a target in a cluster.
 func (c *campaign) startLoaders(ctx context.Context, t *target) error {
 	at := t.place
@@ -111,22 +126,12 @@ func (c *campaign) startLoaders(ctx context.Context, t *target) error {
 	if t.loaders != nil {
 		return nil
 	}
-	s, err := c.flags.load.spec(func() string { return at.cluster.OwnImage(ctx) })
+	s, why, err := c.askedLoad(ctx, at.cluster, at.namespace, t.gpus)
 	if err != nil {
 		return err
 	}
-	if err := c.flags.net.forCluster(c.changed); err != nil {
-		return err
-	}
-	if s.Namespace == "" {
-		s.Namespace = at.namespace
-	}
 	if !kube.ValidCampaign(c.id) {
 		c.id = kube.NewCampaign()
-	}
-	why := ""
-	if s.Pods, why, err = c.flags.load.count(t.gpus, c.peakOf()*t.gpus); err != nil {
-		return err
 	}
 	c.say("load generators: %s in namespace %s: %s", plural(s.Pods, "pod"), s.Namespace, why)
 	if err := c.clearLeft(ctx, t, s.Namespace); err != nil {

@@ -14,7 +14,10 @@ import (
 const planHelp = `--plan says what the campaign would take and ends: runs, minutes, GPU-hours, peak
 streams against what this machine was found to read (selftest), what is written
 where, and which permissions it needs. It looks at the target with the same few
-single requests as every campaign, puts no load on it, and writes nothing.`
+single requests as every campaign, puts no load on it, and writes nothing. Of a
+k8s: target, with --deploy too, it reads what the cluster knows and starts no pod:
+it names what would be made there, and asks the API server for each right that this
+takes; it ends with 1 where one is missing.`
 
 // foretell is --plan: what the campaign would take, with nothing measured.
 // apart is the time that its windows must be apart, 0 where one is enough; files
@@ -23,8 +26,6 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	switch {
 	case c.output == "csv":
 		return badInputf("--plan has no CSV form; use -o text or -o json")
-	case c.flags.deploy.on:
-		return badInputf("--plan asks the target, which --deploy has not brought up: drop one of them")
 	case c.flags.target == "":
 		return badInputf("--plan foretells what would be measured: give --target")
 	}
@@ -39,6 +40,12 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	if err != nil {
 		return err
 	}
+	if c.flags.journal != "" {
+		files = append([]string{c.flags.journal}, files...)
+	}
+	if c.flags.deploy.on {
+		return c.foretellDeploying(ctx, apart, spec, labels, old, files)
+	}
 	t, err := c.resolve(ctx)
 	if err != nil {
 		return err
@@ -46,6 +53,9 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 	defer c.release(ctx, t)
 	if err := c.chooseWindow(old); err != nil {
 		return err
+	}
+	if t.place != nil {
+		return c.foretellLoading(ctx, t, apart, spec, labels, old, files)
 	}
 	curve, _, err := c.preflight(ctx, t, spec, labels)
 	if err != nil {
@@ -57,31 +67,38 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 			return err
 		}
 	}
-	p := report.Plan{
-		Target: t.public, GPUs: t.gpus, Model: curve.Fingerprint.Model, Effort: curve.Plan.Effort, RunsDone: len(curve.Runs),
-		Outlook: curve.Outlook(), MaxWall: curve.Plan.MaxWall, Peak: curve.Plan.Peak(), Ceiling: knownCeiling(),
-		Files: files, Permissions: []string{"HTTP to " + t.public + ", with its API key if it wants one"},
-	}
+	p := planOf(curve, apart, files)
+	p.Ceiling, p.Permissions = knownCeiling(), []string{"HTTP to " + t.public + ", with its API key if it wants one"}
 	if t.simulated {
 		p.Permissions = []string{"none: the simulator runs in this process"}
 	}
-	if t.place != nil {
-		p.Permissions = []string{"in the namespace of the load generators: create, get, list and delete jobs.batch; create and delete secrets; list and get pods; get pods/log; list events; and from outside the cluster create pods/proxy"}
-	}
-	if c.flags.journal != "" {
-		p.Files = append([]string{c.flags.journal}, files...)
+	return c.printPlan(p)
+}
+
+// planOf is what a campaign would take from where its journal is.
+func planOf(curve sweep.Curve, apart time.Duration, files []string) report.Plan {
+	f := curve.Fingerprint
+	p := report.Plan{
+		Target: f.Target, GPUs: f.GPUs, Model: f.Model, Effort: curve.Plan.Effort, RunsDone: len(curve.Runs),
+		Outlook: curve.Outlook(), MaxWall: curve.Plan.MaxWall, Peak: curve.Plan.Peak(), Files: files,
 	}
 	if d := sweep.NextStep(curve.Plan, curve.Runs); d.Done {
 		p.Finished = d.Reason
 	}
+	p.Untimed = p.Finished == "" && curve.Preflight.E2EMS <= 0
 	if gap := curve.Preflight.ChunkGapMS; gap > 0 {
-		p.PeakChunksPerSec = float64(p.Peak*t.gpus) * 1000 / gap
+		p.PeakChunksPerSec = float64(p.Peak*f.GPUs) * 1000 / gap
 	}
-	if apart > 0 && curve.Plan.Window < 2 && !t.simulated { // C6 is waived there
-		_, p.WindowRuns = sweep.WindowAttempts(2)
-		p.WindowsApart = apart
+	if apart > 0 && curve.Plan.Window < 2 && !f.Simulated { // C6 is waived there
+		p.WindowRuns, p.WindowsApart = windowRuns(), apart
 	}
-	return c.printPlan(p)
+	return p
+}
+
+// windowRuns is the most runs of a further window: an attempt is two.
+func windowRuns() int {
+	_, attempts := sweep.WindowAttempts(2)
+	return 2 * attempts
 }
 
 func (c *campaign) printPlan(p report.Plan) error {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube/kubetest"
@@ -21,6 +22,13 @@ import (
 // cluster in which some texts are replaced.
 func inTestCluster(t *testing.T, target string, replace ...string) (c *campaign, said *bytes.Buffer) {
 	t.Helper()
+	c, said, _ = inWatchedCluster(t, target, replace...)
+	return c, said
+}
+
+// inWatchedCluster returns the cluster too, which tells what it was asked.
+func inWatchedCluster(t *testing.T, target string, replace ...string) (c *campaign, said *bytes.Buffer, k *kubetest.Cluster) {
+	t.Helper()
 	raw, err := os.ReadFile("internal/kube/testdata/beta.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -30,8 +38,7 @@ func inTestCluster(t *testing.T, target string, replace ...string) (c *campaign,
 			t.Fatalf("the recorded cluster has no %q", replace[i])
 		}
 	}
-	k, err := kubetest.New(strings.NewReplacer(replace...).Replace(string(raw)))
-	if err != nil {
+	if k, err = kubetest.New(strings.NewReplacer(replace...).Replace(string(raw))); err != nil {
 		t.Fatal(err)
 	}
 	s := httptest.NewServer(k)
@@ -45,7 +52,7 @@ func inTestCluster(t *testing.T, target string, replace ...string) (c *campaign,
 	return &campaign{
 		app: &app{err: said}, changed: func(string) bool { return false },
 		flags: &measureFlags{target: target, kube: kubeFlags{kubeconfig: config}},
-	}, said
+	}, said, k
 }
 
 // What the cluster knows answers for the flags: GPUs, model, fingerprint and
@@ -74,6 +81,26 @@ func TestClusterTarget(t *testing.T) {
 		}
 		if !strings.Contains(said.String(), `--label gpu_product=GB300 stands for "NVIDIA-GB300"`) {
 			t.Errorf("said %q", said)
+		}
+	}
+}
+
+// --plan of a cluster's target reads, and asks for rights: it makes nothing there.
+func TestPlanOnlyReads(t *testing.T) {
+	c, said, k := inWatchedCluster(t, "k8s:qwen")
+	var out bytes.Buffer
+	c.out, c.plan = &out, sweep.DefaultPlan(sweep.Standard)
+	c.flags.effort, c.flags.workload, c.flags.sloTTFTMS = "standard", loadgen.Synthetic, 2000
+	c.flags.load = loadFlags{pods: "auto", image: "perfsweep:test", cpu: "2", memory: "1Gi", wait: time.Minute}
+	if err := c.foretell(t.Context(), 0); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	if !strings.Contains(out.String(), "plan for k8s:team/qwen, GPUs 8") {
+		t.Error(out.String())
+	}
+	for _, asked := range k.Asked() {
+		if verb, what, _ := strings.Cut(asked, " "); verb != "get" && verb != "list" && what != "selfsubjectaccessreviews" {
+			t.Errorf("asked for %q", asked)
 		}
 	}
 }

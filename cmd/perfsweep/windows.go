@@ -27,8 +27,9 @@ func (w *windowFlags) bind(f *pflag.FlagSet) {
 	f.DurationVar(&w.gap, "window-gap", 0, "wait until this much time has passed since the window before ended, such as 30m")
 }
 
-// check refuses values and combinations before anything is opened.
-func (w *windowFlags) check(changed func(string) bool, journal string) error {
+// check refuses values and combinations before anything is opened. several says
+// that --deployments numbers the windows.
+func (w *windowFlags) check(changed func(string) bool, journal string, several bool) error {
 	switch {
 	case changed("window") && (w.number < 1 || w.number > sweep.MaxWindow):
 		return badInputf("--window %d: must be between 1 and %d", w.number, sweep.MaxWindow)
@@ -36,8 +37,8 @@ func (w *windowFlags) check(changed func(string) bool, journal string) error {
 		return badInputf("--window %d confirms the point of an earlier window: name its --journal", w.number)
 	case w.gap < 0:
 		return badInputf("--window-gap %s: must not be negative", w.gap)
-	case changed("window-gap") && w.number < 2:
-		return badInputf("--window-gap waits before a further window: add --window 2")
+	case changed("window-gap") && w.number < 2 && !several:
+		return badInputf("--window-gap waits before a further window: add --window 2, or --deploy --deployments 2")
 	}
 	return nil
 }
@@ -156,32 +157,62 @@ func (c *campaign) elsewhere(old *sweep.Curve, now sweep.Curve) (target string) 
 // awaitWindow waits for --window-gap to pass before a window that has no run
 // yet, and says so where the gate on a second window will not be met.
 func (c *campaign) awaitWindow(ctx context.Context, curve sweep.Curve) error {
+	left, err := c.untilWindow(curve)
+	if err != nil || left < 0 {
+		return err
+	}
+	if apart := time.Since(curve.WindowEnd(1)) + left; apart < c.windows.want && !c.elseDeployed(curve) && !curve.Fingerprint.Simulated {
+		c.say("note: window %d begins %s after the first one, on the same deployment as far as was stated: gate C6 wants %s, which --window-gap %s waits for, or two deployments named with --deployment",
+			curve.Plan.Window, apart.Round(time.Second), c.windows.want, c.windows.want)
+	}
+	return c.waitForWindow(ctx, curve.Plan.Window, left)
+}
+
+// awaitDeploying waits for --window-gap before a deployment is brought up for the
+// next window, whose GPUs would stand idle meanwhile.
+func (c *campaign) awaitDeploying(ctx context.Context, old *sweep.Curve) error {
+	w, _, err := c.windowAsked(old)
+	if err != nil || old == nil {
+		return err
+	}
+	curve := *old
+	curve.Plan.Confirm, curve.Plan.Window = c.plan.Confirm, w
+	left, err := c.untilWindow(curve)
+	if err != nil || left < 0 {
+		return err
+	}
+	return c.waitForWindow(ctx, w, left)
+}
+
+// untilWindow is how long a window that has no run yet is still to be waited for;
+// negative where none is about to begin.
+func (c *campaign) untilWindow(curve sweep.Curve) (time.Duration, error) {
 	w := curve.Plan.Window
 	if w < 2 || curve.Windows() >= w || sweep.NextStep(curve.Plan, curve.Runs).Done {
-		return nil
+		return -1, nil
 	}
 	end := curve.WindowEnd(w - 1)
 	since := time.Since(end)
 	if since < 0 {
-		return badInputf("window %d of %s ended at %s, after now: set this machine's clock", w-1, c.flags.journal, end.UTC().Format(time.RFC3339))
+		return -1, badInputf("window %d of %s ended at %s, after now: set this machine's clock", w-1, c.flags.journal, end.UTC().Format(time.RFC3339))
 	}
-	left := max(c.windows.gap-since, 0)
-	if apart := time.Since(curve.WindowEnd(1)) + left; apart < c.windows.want && !c.elseDeployed(curve) && !curve.Fingerprint.Simulated {
-		c.say("note: window %d begins %s after the first one, on the same deployment as far as was stated: gate C6 wants %s, which --window-gap %s waits for, or two deployments named with --deployment",
-			w, apart.Round(time.Second), c.windows.want, c.windows.want)
+	return max(c.windows.gap-since, 0), nil
+}
+
+func (c *campaign) waitForWindow(ctx context.Context, w int, left time.Duration) error {
+	if left <= 0 {
+		return nil
 	}
-	if left > 0 {
-		c.say("window %d begins in %s, at %s: %s after window %d ended; Ctrl-C ends the wait",
-			w, left.Round(time.Second), time.Now().Add(left).UTC().Format(time.RFC3339), c.windows.gap, w-1)
-		t := time.NewTimer(left)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for window %d: %w", w, ctx.Err())
-		}
+	c.say("window %d begins in %s, at %s: %s after window %d ended; Ctrl-C ends the wait",
+		w, left.Round(time.Second), time.Now().Add(left).UTC().Format(time.RFC3339), c.windows.gap, w-1)
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for window %d: %w", w, ctx.Err())
 	}
-	return nil
 }
 
 // elseDeployed reports whether an earlier window names another deployment than

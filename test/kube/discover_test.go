@@ -61,12 +61,20 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// autoscaled: a HorizontalPodAutoscaler on the workers refuses the target until
-// it is frozen.
+// autoscaled: what can be planned is refused once a HorizontalPodAutoscaler is on
+// the workers, until it is frozen.
 func autoscaled(t *testing.T, ns string) {
 	t.Helper()
+	plan := []string{"sweep", "--target", "k8s:" + ns + "/qwen", "--load-image", shared.image, "--plan"}
+	a := run(t, 0, plan...)
+	for _, want := range []string{"GPUs 4", "makes        in namespace " + ns + ": a Job of ", "; all are granted"} {
+		if !strings.Contains(a.stdout, want) {
+			t.Errorf("no %q in\n%s", want, a.stdout)
+		}
+	}
+	nothingLeft(t, ns)
 	kubectl(t, "-n", ns, "autoscale", "deployment", "qwen-worker", "--min=1", "--max=3")
-	a := run(t, 9, "sweep", "--target", "k8s:"+ns+"/qwen", "--plan")
+	a = run(t, 9, plan...)
 	if !strings.Contains(a.stderr, "HorizontalPodAutoscaler qwen-worker (1 to 3 replicas)") {
 		t.Errorf("%s", a.stderr)
 	}

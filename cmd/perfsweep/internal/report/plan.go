@@ -25,12 +25,19 @@ type Plan struct {
 	Peak             int
 	PeakChunksPerSec float64
 	Ceiling          *selftest.Result
-	// A further window of at most WindowRuns attempts comes WindowsApart later, or
+	// A further window of at most WindowRuns runs comes WindowsApart later, or
 	// on another deployment.
 	WindowsApart time.Duration
 	WindowRuns   int
-	Files        []string
-	Permissions  []string
+	// Deployments are brought up one after the other, 0 where none is; LoadPods
+	// make the load, 0 where this machine does. Makes says what that leaves in the
+	// cluster meanwhile.
+	Deployments, LoadPods int
+	Makes                 []string
+	Files                 []string
+	Permissions           []string
+	// Untimed: how long a request takes is not known, so the time is the least.
+	Untimed bool
 }
 
 type planDoc struct {
@@ -44,6 +51,7 @@ type planDoc struct {
 	Runs              int          `json:"runs"`
 	RunsAtMost        int          `json:"runs_at_most"`
 	Seconds           float64      `json:"duration_s"`
+	SecondsAreLeast   bool         `json:"duration_is_least,omitempty"`
 	SecondsAtMost     float64      `json:"duration_at_most_s,omitempty"`
 	GPUHours          float64      `json:"gpu_hours"`
 	Peak              int          `json:"peak_concurrency_per_gpu"`
@@ -52,6 +60,9 @@ type planDoc struct {
 	CeilingChunksPerS float64      `json:"ceiling_chunks_per_s,omitempty"`
 	WindowsApart      float64      `json:"windows_apart_s,omitempty"`
 	WindowRuns        int          `json:"window_runs_at_most,omitempty"`
+	Deployments       int          `json:"deployments,omitempty"`
+	LoadPods          int          `json:"load_pods,omitempty"`
+	Makes             []string     `json:"makes,omitempty"`
 	Files             []string     `json:"writes"`
 	Permissions       []string     `json:"permissions"`
 }
@@ -65,7 +76,8 @@ func PlanJSON(w io.Writer, p Plan) error {
 		RunsDone: p.RunsDone, Finished: p.Finished, Runs: p.Outlook.Runs, RunsAtMost: p.Outlook.MostRuns,
 		Seconds: p.Outlook.Time.Seconds(), SecondsAtMost: p.MaxWall.Seconds(), GPUHours: p.gpuHours(),
 		Peak: p.Peak, PeakStreams: p.Peak * p.GPUs, PeakChunksPerSec: p.PeakChunksPerSec,
-		WindowsApart: p.WindowsApart.Seconds(), WindowRuns: p.WindowRuns, Files: list(p.Files), Permissions: list(p.Permissions),
+		WindowsApart: p.WindowsApart.Seconds(), WindowRuns: p.WindowRuns, Files: list(p.Files),
+		Deployments: p.Deployments, LoadPods: p.LoadPods, Makes: p.Makes, SecondsAreLeast: p.Untimed, Permissions: list(p.Permissions),
 	}
 	if p.Ceiling != nil {
 		d.CeilingChunksPerS = p.Ceiling.Ceiling.TokPerSec
@@ -81,13 +93,25 @@ func PlanText(w io.Writer, p Plan) error {
 		out.line("ahead        nothing: %s", p.Finished)
 	} else {
 		out.line("ahead        %s", p.runs())
-		out.line("GPU-hours    %s", number(p.gpuHours()))
+		least := ""
+		if p.Untimed {
+			least = " at least"
+		}
+		out.line("GPU-hours    %s%s", number(p.gpuHours()), least)
 	}
-	if p.WindowsApart > 0 {
+	switch {
+	case p.Deployments > 1:
+		out.line("             the point is confirmed on %d more deployments, by at most %d runs each", p.Deployments-1, p.WindowRuns)
+	case p.WindowsApart > 0:
 		out.line("             a gate needs a second window: at most %d more runs with --window 2, %s later or on another --deployment", p.WindowRuns, p.WindowsApart)
 	}
 	out.line("peak         %d streams per GPU, %d in all", p.Peak, p.Peak*p.GPUs)
-	out.line("this machine %s", p.machine())
+	if p.LoadPods == 0 {
+		out.line("this machine %s", p.machine())
+	}
+	for _, s := range p.Makes {
+		out.line("makes        %s", s)
+	}
 	if len(p.Files) > 0 {
 		out.line("writes       %s", strings.Join(p.Files, ", "))
 	} else {
@@ -105,6 +129,9 @@ func (p Plan) runs() string {
 	s := p.Outlook.String()
 	if p.RunsDone > 0 {
 		s += fmt.Sprintf("; %d are in the journal", p.RunsDone)
+	}
+	if p.Untimed {
+		s += " at least: how long a request takes is not known before the target is asked"
 	}
 	if p.MaxWall > 0 {
 		s += fmt.Sprintf("; --max-wall ends it after %s", p.MaxWall)

@@ -17,13 +17,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Cluster is an API server that reads. It is an http.Handler.
+// Cluster is an API server that reads, and grants every right that it does not
+// refuse. It is an http.Handler.
 type Cluster struct {
 	// Versions are those in which DynamoGraphDeployments are served.
 	Versions []string
 	// Refuse maps "VERB RESOURCE", such as "list pods" or "get nodes", to a
 	// status: 403 is no permission, 404 a kind that is not installed. With a
-	// version behind, 500 is a conversion webhook that fails.
+	// version behind, 500 is a conversion webhook that fails. Reviews of rights
+	// say no to every 403.
 	Refuse map[string]int
 
 	mu      sync.Mutex
@@ -101,6 +103,8 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.asked = append(c.asked, strings.TrimSpace(verb+" "+a.resource+" "+a.namespace))
 	c.mu.Unlock()
 	switch {
+	case ok && verb == "post" && a.resource == "selfsubjectaccessreviews":
+		c.review(w, r)
 	case !ok || r.Method != http.MethodGet:
 		fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
 	case a.resource == "":
@@ -114,6 +118,28 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		c.objectsAt(w, r, a)
 	}
+}
+
+// review says whether a right is granted.
+func (c *Cluster) review(w http.ResponseWriter, r *http.Request) {
+	var o struct {
+		Spec struct {
+			ResourceAttributes struct{ Resource, Subresource, Verb string }
+		}
+	}
+	if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
+		fail(w, http.StatusBadRequest, "BadRequest", err.Error(), "")
+		return
+	}
+	a := o.Spec.ResourceAttributes
+	what := a.Verb + " " + a.Resource
+	if a.Subresource != "" {
+		what += "/" + a.Subresource
+	}
+	reply(w, map[string]any{
+		"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": map[string]any{},
+		"status": map[string]any{"allowed": c.Refuse[what] != http.StatusForbidden},
+	})
 }
 
 // directory lists the versions of Dynamo's group, and its kinds.
