@@ -34,7 +34,7 @@ func (c *campaign) resolve(ctx context.Context) (*target, error) {
 				return nil, badInputf("--%s is for k8s: targets", f)
 			}
 		}
-		return openTarget(c.flags.target, c.flags.gpus)
+		return c.open(c.flags.target, c.flags.gpus)
 	}
 	namespace, name, qualified := strings.Cut(spec, "/")
 	if !qualified {

@@ -24,6 +24,8 @@ type app struct {
 	args      []string
 	config    *usedConfig // nil without a campaign file
 	flagsOnly bool        // judge the flags of a command, and do nothing with them
+	// open finds a target that is no cluster's: openTarget outside virtual time.
+	open func(spec string, gpus int) (*target, error)
 	// remains are what could not be removed of what was made elsewhere.
 	remains []error
 }
@@ -40,26 +42,30 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if size != nil {
 		stdout = paper{stdout, size}
 	}
-	args = asJob(args)
-	a := &app{in: stdin, out: stdout, err: stderr, screen: screen, args: args}
+	a := &app{in: stdin, out: stdout, err: stderr, screen: screen, args: asJob(args), open: openTarget}
+	return a.execute(ctx)
+}
+
+// execute runs the command that the arguments name and returns its exit code.
+func (a *app) execute(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(spreadProfile(root, args))
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetArgs(spreadProfile(root, a.args))
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
 	code, silent := exitCode(ctx, err)
 	if !silent {
 		err = a.placed(err)
-		a.write(stderr, "perfsweep: %s\n", oneLine(err, code))
+		a.write(a.err, "perfsweep: %s\n", oneLine(err, code))
 	}
 	for _, err := range a.remains {
-		a.write(stderr, "perfsweep: %s\n", oneLine(err, exitWorld))
+		a.write(a.err, "perfsweep: %s\n", oneLine(err, exitWorld))
 		if code == exitDone {
 			code = exitWorld
 		}
 	}
-	if a.exitCodes == "aicr" || asksForAICR(args) {
+	if a.exitCodes == "aicr" || asksForAICR(a.args) {
 		return aicrCode(code)
 	}
 	return code

@@ -44,6 +44,7 @@ var mayImport = map[string][]string{
 	"test/acceptance":               {"knee/kneetest"},
 	"test/browser":                  nil,
 	"test/cicount":                  nil,
+	"test/docs":                     nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,
 	"test/figures":                  nil,
