@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -84,6 +85,13 @@ func parsesPerfsweep(args []string, whole bool) error {
 	}
 	if !whole {
 		return nil
+	}
+	if slices.Contains([]string{"sweep", "calibrate", "check"}, c.Name()) && !c.Flags().Changed("approve") { // they judge how their flags go together
+		var said bytes.Buffer
+		a := &app{out: &said, err: &said, args: args, flagsOnly: true}
+		if code := a.execute(context.Background()); code != exitDone {
+			return fmt.Errorf("exit code %d: %s", code, &said)
+		}
 	}
 	return c.ValidateArgs(c.Flags().Args())
 }
