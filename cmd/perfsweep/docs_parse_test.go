@@ -74,6 +74,7 @@ func parses(words []string, whole bool) error {
 func parsesPerfsweep(args []string, whole bool) error {
 	a := &app{args: args}
 	root := a.root()
+	root.InitDefaultCompletionCmd()
 	c, rest, err := root.Find(spreadProfile(root, args))
 	if err != nil {
 		return err
@@ -86,7 +87,7 @@ func parsesPerfsweep(args []string, whole bool) error {
 	if !whole {
 		return nil
 	}
-	if slices.Contains([]string{"sweep", "calibrate", "check"}, c.Name()) && !c.Flags().Changed("approve") { // they judge how their flags go together
+	if slices.Contains([]string{"sweep", "calibrate", "check"}, c.Name()) && c.Parent() == root && !c.Flags().Changed("approve") { // they judge how their flags go together
 		var said bytes.Buffer
 		a := &app{out: &said, err: &said, args: args, flagsOnly: true}
 		if code := a.execute(context.Background()); code != exitDone {
@@ -107,6 +108,7 @@ func TestDocsFlags(t *testing.T) {
 	}
 	known := slices.Clone(foreign)
 	root := (&app{}).root()
+	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		known = append(known, flagNames(c)...)
 		for _, sub := range c.Commands() {

@@ -104,6 +104,9 @@ func (s *reader) command(at string, words []string) string {
 	var out bytes.Buffer
 	switch words[0] {
 	case "perfsweep":
+		if strings.Contains(strings.Join(words, " "), "*") {
+			s.Fatalf("%s: nothing here expands a *", at)
+		}
 		talk := plainText{&out}
 		a := &app{out: talk, err: talk, args: words[1:], open: s.open}
 		s.code = a.execute(context.Background())

@@ -26,7 +26,8 @@ const (
 	Dynamo Class = "dynamo"
 	// Cluster blocks need a cluster, or another program. make test parses each
 	// command completely: flags, arguments, and that the files it names exist.
-	// Indented lines of commands are of this class too.
+	// Indented lines of commands are of this class too, and the examples of the
+	// generated reference, which stand in blocks of plain text.
 	Cluster Class = "cluster"
 )
 
@@ -155,6 +156,11 @@ func Parse(file, text string) (Page, error) {
 				}
 				p.Blocks = append(p.Blocks, b)
 			}
+			if lang == "text" { // examples of the generated reference
+				if all := commands(prompted(lines[i+1:end]), at+1); len(all) > 0 {
+					p.Blocks = append(p.Blocks, Block{Line: at, Class: Cluster, Commands: all})
+				}
+			}
 			i = end
 		case indented.MatchString(line):
 			text, _, _ := strings.Cut(indented.FindStringSubmatch(line)[1], " # ")
@@ -169,6 +175,18 @@ func Parse(file, text string) (Page, error) {
 		class = ""
 	}
 	return p, nil
+}
+
+// prompted puts a prompt before the lines that are commands and no usage, which
+// has brackets.
+func prompted(lines []string) []string {
+	lines = slices.Clone(lines)
+	for i, l := range lines {
+		if strings.HasPrefix(l, "perfsweep ") && !strings.Contains(l, "[") {
+			lines[i] = "$ " + l
+		}
+	}
+	return lines
 }
 
 // commands are the commands of a block whose first line has the number at.

@@ -67,7 +67,7 @@ func TestWords(t *testing.T) {
 	if err != nil || strings.Join(got, "|") != "perfsweep|check|--target|sim:gb300?a=1&b=2|--why|two words|" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, bad := range []string{"a | b", "a > b", "a 'b", "a *.go", "a $B"} {
+	for _, bad := range []string{"a | b", "a > b", "a 'b", "a $B"} {
 		if got, err := Words(bad); err == nil {
 			t.Errorf("%s: %q", bad, got)
 		}

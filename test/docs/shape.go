@@ -50,7 +50,7 @@ func Lines(s string) []string {
 	return lines
 }
 
-// Words splits a command as a shell does. What only a shell could execute is
+// Words splits a command as a shell does, apart from patterns of file names. What only a shell could execute is
 // refused: pages show commands that a reader of any shell can copy.
 func Words(command string) ([]string, error) {
 	var words []string
@@ -71,7 +71,7 @@ func Words(command string) ([]string, error) {
 				word.Reset()
 				open = false
 			}
-		case slices.Contains([]rune("|&;<>()`*$\\"), r) && command != Status:
+		case slices.Contains([]rune("|&;<>()`$\\"), r) && command != Status:
 			return nil, fmt.Errorf("%q needs a shell for %q; write plain commands", command, r)
 		default:
 			word.WriteRune(r)
