@@ -24,6 +24,7 @@ type calibrateFlags struct {
 	allowSim bool
 	recipes  string
 	sidecar  string
+	journal  string // the campaign's
 	anchor   anchorFlags
 	explain  bool
 	foretell bool // --plan
@@ -183,6 +184,7 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, ov overlayFile,
 	if d.Reason != "" && !c.proposal.Writable {
 		unchecked = append([]string{d.Reason}, unchecked...)
 	}
+	f.journal = cam.flags.journal
 	err = a.answerCalibrate(f, ov, c, curve, unchecked)
 	if packed != nil { // the answer was printed, and what was asked for is not there
 		return packed
@@ -245,6 +247,9 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 			}
 			r.Wrote, r.Sidecar = failed == nil, sidecarFile(f.sidecar, f.overlay)
 		}
+	}
+	if failed == nil && (r.Proposal.Writable || len(f.bundle.from) == 0) { // to a bundle nothing is added
+		r.Next = afterCalibration(r, f.write, f.journal)
 	}
 	err := a.printCalibration(r)
 	if failed != nil {

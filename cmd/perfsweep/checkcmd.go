@@ -139,6 +139,7 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 		}
 		return errors.Join(err, saved)
 	}
+	r.Next = afterCheck(r, f.baseline, cam.flags.journal)
 	if err := a.printCheck(r); saved == nil {
 		return err
 	}

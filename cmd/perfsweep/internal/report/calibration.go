@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -28,6 +27,8 @@ type Calibration struct {
 	Stalls   []Stall
 	// Explain adds how the decision came about.
 	Explain bool
+	// Next is the command that comes next, "" for none.
+	Next string
 }
 
 // CalibrationText prints the decision first, then the curve, the gates on the
@@ -35,7 +36,7 @@ type Calibration struct {
 func CalibrationText(w io.Writer, c Calibration) error {
 	p := &printer{w: w}
 	r := c.Proposal
-	p.line("%s", decision(c))
+	p.head(decision(c))
 	if c.Wrote {
 		p.line("  what it rests on is in %s", c.Sidecar)
 	}
@@ -43,7 +44,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		p.line("  %s", s)
 	}
 	p.line("")
-	p.line("%s", answer(Curve{Fit: r.Fit, Point: r.Point}))
+	p.head(answer(Curve{Fit: r.Fit, Point: r.Point}))
 	p.curve(r.Fit, r.Point)
 	p.fit(r.Fit)
 	if r.Point.ConcurrencyPerGPU > 0 { // else the reasons say why there is none
@@ -78,6 +79,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 			p.line("  %s: %s", n.What, n.How)
 		}
 	}
+	p.next(c.Next)
 	return p.err
 }
 
@@ -100,15 +102,13 @@ func decision(c Calibration) string {
 
 // gates prints a line a gate, and for an unmet one what was wanted and what to do.
 func (p *printer) gates(gates []calibrate.GateResult) {
-	if len(gates) == 0 || p.err != nil {
+	if len(gates) == 0 {
 		return
 	}
 	p.line("")
-	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
 	for _, g := range gates {
-		fmt.Fprintf(tw, "%s\t%s\t%s: %s\n", g.ID, g.State, g.Name, g.Observed)
+		p.line("%-4s %-10s  %s: %s", g.ID, g.State, g.Name, g.Observed)
 	}
-	p.err = tw.Flush()
 	for _, g := range gates {
 		if g.State == calibrate.Unmet {
 			p.line("  %s wants %s; %s", g.ID, g.Threshold, g.Remedy)
@@ -138,14 +138,13 @@ func (p *printer) limits(r calibrate.Proposal) {
 }
 
 func (p *printer) sensitivity(ss []calibrate.Sensitivity) {
-	if len(ss) == 0 || p.err != nil {
+	if len(ss) == 0 {
 		return
 	}
 	p.line("")
-	p.line("what this gate would catch: one run of AICR's, and check with a capacity pulse:")
-	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', 0)
+	p.line("what this gate would catch: how fast the loss reads, how often one run of AICR's catches it, and check with a capacity pulse:")
+	p.line("  reads  one run  check")
 	for _, s := range ss {
-		fmt.Fprintf(tw, "  %s\treads %.0f %%\tcaught in %.0f %%\t%.0f %%\n", s.Loss, 100*s.Ratio, 100*s.Caught, 100*s.CheckCaught)
+		p.line("  %3.0f %%    %3.0f %%  %3.0f %%  %s", 100*s.Ratio, 100*s.Caught, 100*s.CheckCaught, s.Loss)
 	}
-	p.err = tw.Flush()
 }

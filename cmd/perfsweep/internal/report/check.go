@@ -24,13 +24,15 @@ type CheckReport struct {
 	// and Stalls what stood still in it.
 	Findings []RunFinding
 	Stalls   []Stall
+	// Next is the command that comes next, "" for none.
+	Next string
 }
 
 // CheckText prints the verdict first.
 func CheckText(w io.Writer, c CheckReport) error {
 	p := &printer{w: w}
 	r := c.Result
-	p.line("%s: %s", r.Verdict, c.Overlay)
+	p.head(fmt.Sprintf("%s: %s", r.Verdict, c.Overlay))
 	for _, s := range r.Reasons {
 		p.line("  %s", s)
 	}
@@ -56,6 +58,7 @@ func CheckText(w io.Writer, c CheckReport) error {
 	for _, l := range c.lines() {
 		p.line("%s", l)
 	}
+	p.next(c.Next)
 	return p.err
 }
 

@@ -109,19 +109,29 @@ func count(n int, one string) string {
 }
 
 func (p *printer) levels(r compare.Report) {
-	if len(r.Levels) == 0 || p.err != nil {
+	if len(r.Levels) == 0 {
+		return
+	}
+	p.changes(r, "tok/s/GPU", func(l compare.Level) compare.Change { return l.Throughput })
+	p.changes(r, "TTFT p99 ms", func(l compare.Level) compare.Change { return l.TTFT })
+	if r.Goodput != nil {
+		p.changes(r, "good tok/s/GPU", func(l compare.Level) compare.Change { return l.Goodput })
+	}
+	p.line("p* is corrected (Holm) for %s", count(len(r.Levels), "level"))
+}
+
+// changes prints what became of a metric, level by level.
+func (p *printer) changes(r compare.Report, metric string, of func(compare.Level) compare.Change) {
+	if p.err != nil {
 		return
 	}
 	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "per GPU\truns\ttok/s/GPU A\tB\tchange\tp*\t\tTTFT p99 ms A\tB\tchange\tp*\t\t")
+	fmt.Fprintf(tw, "per GPU\truns\t%s A\tB\tchange\tp*\t\t\n", metric)
 	for _, l := range r.Levels {
-		x, t := l.Throughput, l.TTFT
-		fmt.Fprintf(tw, "%d\t%d+%d\t%s\t%s\t%s\t%.2g\t%s\t%s\t%s\t%s\t%.2g\t%s\t\n", l.ConcurrencyPerGPU, x.RunsA, x.RunsB,
-			number(x.MedianA), number(x.MedianB), change(x), x.Corrected, x.Verdict, number(t.MedianA), number(t.MedianB), change(t), t.Corrected, t.Verdict)
+		c := of(l)
+		fmt.Fprintf(tw, "%d\t%d+%d\t%s\t%s\t%s\t%.2g\t%s\t\n", l.ConcurrencyPerGPU, c.RunsA, c.RunsB, number(c.MedianA), number(c.MedianB), change(c), c.Corrected, c.Verdict)
 	}
 	p.err = tw.Flush()
-	p.goodput(r)
-	p.line("p* is corrected (Holm) for %s", count(len(r.Levels), "level"))
 }
 
 func change(c compare.Change) string {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -39,20 +38,6 @@ func (c Comparison) objective(p *printer) {
 		}
 		p.line("B meets it up to ×%.2f of the concurrency of A, %s to %s by their own intervals", r.SLORatio, low, high)
 	}
-}
-
-// goodput prints the goodput of each level.
-func (p *printer) goodput(r compare.Report) {
-	if r.Goodput == nil || len(r.Levels) == 0 || p.err != nil {
-		return
-	}
-	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "per GPU\truns\tgood tok/s/GPU A\tB\tchange\tp*\t\t")
-	for _, l := range r.Levels {
-		g := l.Goodput
-		fmt.Fprintf(tw, "%d\t%d+%d\t%s\t%s\t%s\t%.2g\t%s\t\n", l.ConcurrencyPerGPU, g.RunsA, g.RunsB, number(g.MedianA), number(g.MedianB), change(g), g.Corrected, g.Verdict)
-	}
-	p.err = tw.Flush()
 }
 
 // sloShift is a kneeShift whose ends may lie beyond.

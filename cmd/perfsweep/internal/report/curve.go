@@ -32,12 +32,14 @@ type Curve struct {
 	Stalls []Stall
 	// Explain adds why the fit came to its answer.
 	Explain bool
+	// Next is the command that comes next, "" for none.
+	Next string
 }
 
 // CurveText prints the curve with the knee, the answer first.
 func CurveText(w io.Writer, c Curve) error {
 	p := &printer{w: w}
-	p.line("%s", answer(c))
+	p.head(answer(c))
 	if c.Fingerprint != nil && c.Fingerprint.Simulated {
 		p.line("SIMULATED: nothing here was measured on a GPU.")
 	}
@@ -67,6 +69,7 @@ func CurveText(w io.Writer, c Curve) error {
 	if c.Explain {
 		p.explain(c.Fit)
 	}
+	p.next(c.Next)
 	return p.err
 }
 
@@ -109,6 +112,16 @@ type printer struct {
 func (p *printer) line(format string, args ...any) {
 	if p.err == nil {
 		_, p.err = io.WriteString(p.w, folded(p.w, fmt.Sprintf(format+"\n", args...)))
+	}
+}
+
+// head prints an answer, which fits a terminal wherever it is read.
+func (p *printer) head(text string) { p.raw(fold(text+"\n", usualColumns)) }
+
+// next prints the command that comes next, as the last thing.
+func (p *printer) next(text string) {
+	if text != "" {
+		p.head("next: " + text)
 	}
 }
 

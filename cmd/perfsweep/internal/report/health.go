@@ -57,12 +57,13 @@ func (p *printer) generator(all []sweep.Run) {
 	}
 	slices.Sort(order)
 	p.line("")
-	p.line("this tool itself, the worst run of each level (CPU and lag decide: V8; mean in flight: V3):")
+	p.line("this tool itself, the worst run of each level (CPU, lag: V8; in flight: V3):")
 	if p.err != nil {
 		return
 	}
 	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "per GPU\tin flight, mean and lowest\tCPU\tlag p50 ms\tp99 ms\tevents a read\tno CPU for\tlate start ms\tTTFT source\t")
+	fmt.Fprintln(tw, "per\tin flight:\t\tlag ms\t\tevents\tno CPU\tlate\tTTFT\t")
+	fmt.Fprintln(tw, "GPU\tmean, lowest\tCPU\tp50\tp99\ta read\tfor\tstart ms\tfrom\t")
 	for _, n := range order {
 		fmt.Fprintf(tw, "%d\t%s\n", n, generatorRow(levels[n]))
 	}

@@ -36,7 +36,7 @@ func TestGenerator(t *testing.T) {
 		"8 - - - 0.20 - - - this tool",
 		"16 126, 125 of 128 31.0 % - 1.50 - 2.0 % - kernel",
 	}
-	if len(rows) != 4 || rows[2] != want[0] || rows[3] != want[1] {
+	if len(rows) != 5 || rows[3] != want[0] || rows[4] != want[1] {
 		t.Errorf("rows %q, want %q", rows, want)
 	}
 	b.Reset()

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// What a command prints ends with the command that comes next.
+
+// afterSweep is what follows a curve. A campaign goes on as it was planned, so
+// other levels are another journal.
+func afterSweep(s knee.Status, d sweep.Decision, plan sweep.Plan, runs int, journal string) string {
+	switch {
+	case d.Unstable():
+		return "find what made the runs disagree, then sweep again with another --journal"
+	case s != knee.Knee && s != knee.LatencyLimited && (runs >= plan.MaxRuns || plan.MaxWall > 0) && journal != "":
+		return "the same command with --resume and more --max-runs or --max-wall"
+	}
+	switch s {
+	case knee.Knee, knee.LatencyLimited:
+		if journal == "" {
+			return "the same command with --journal FILE keeps the runs for calibrate and report"
+		}
+		return "perfsweep calibrate with the same flags and --overlay FILE makes a gate of it; perfsweep report " + journal + " -o report.html shows it"
+	case knee.NotSaturated:
+		return "sweep with a higher --max-concurrency-per-gpu, and another --journal"
+	case knee.SaturatedAtMin:
+		return "sweep with lower --levels, and another --journal"
+	case knee.Ambiguous:
+		return "sweep with --repeats 4, and another --journal"
+	}
+	return "sweep with at least 4 --levels on both sides of the knee, and another --journal"
+}
+
+// afterCalibration is what follows a proposal; unmet gates say themselves what
+// they need.
+func afterCalibration(r report.Calibration, write bool, journal string) string {
+	p := r.Proposal
+	switch {
+	case r.Wrote && r.Shipped != "": // a candidate
+		return "perfsweep check --overlay " + r.Overlay + " holds a cluster against it"
+	case r.Wrote:
+		return "commit " + r.Overlay + " with " + r.Sidecar + "; perfsweep check --overlay " + r.Overlay + " holds a cluster against it"
+	case p.Writable && !write:
+		return "the same command with --write"
+	}
+	unmet := map[string]bool{}
+	for _, g := range p.Gates {
+		unmet[g.ID] = g.State == calibrate.Unmet
+	}
+	switch {
+	case p.Outcome == calibrate.OutcomeProvisional && unmet["C6"] && journal != "":
+		return "the same command with --window 2, half an hour later or on another --deployment"
+	case p.Outcome == calibrate.OutcomeProvisional && unmet["C7"]:
+		return "the same command with --anchor JOURNAL, or --approve JOURNAL --by NAME --why TEXT"
+	case p.Outcome == calibrate.OutcomeNotSaturated:
+		return "a higher --max-concurrency-per-gpu, or prove a point with --concurrency-per-gpu N"
+	case journal != "" && !r.Explain:
+		return "perfsweep calibrate --overlay " + r.Overlay + " --journal " + journal + " --explain shows every gate"
+	case journal == "":
+		return "the same command with --journal FILE keeps the runs, so that more can be added"
+	}
+	return ""
+}
+
+// afterCheck is what follows a verdict; a pass needs nothing.
+func afterCheck(r report.CheckReport, baseline, journal string) string {
+	switch {
+	case r.Result.Verdict == calibrate.Pass, len(r.Curve.Runs) == 0:
+		return ""
+	case journal == "":
+		return "the same command with --journal FILE keeps the runs, for perfsweep report FILE"
+	case r.Result.Verdict == calibrate.Fail && baseline != "":
+		return "perfsweep compare " + baseline + " " + journal + " says what moved"
+	case r.Result.Verdict == calibrate.Fail:
+		return "perfsweep report " + journal + " -o check.html shows the runs"
+	}
+	return "mend what the reasons name, then check again with another --journal"
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/knee"
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+func TestAfterSweep(t *testing.T) {
+	p := sweep.Plan{MaxRuns: 40}
+	for _, tt := range []struct {
+		status  knee.Status
+		plan    sweep.Plan
+		runs    int
+		journal string
+		want    string
+	}{
+		{knee.Knee, p, 20, "j.jsonl", "perfsweep calibrate "},
+		{knee.LatencyLimited, p, 20, "", "--journal FILE"},
+		{knee.Insufficient, p, 40, "j.jsonl", "--resume"},
+		{knee.Insufficient, p, 2, "j.jsonl", "at least 4 --levels"},
+		{knee.Insufficient, p, 40, "", "at least 4 --levels"},
+		{knee.NotSaturated, p, 20, "j.jsonl", "higher --max-concurrency-per-gpu"},
+		{knee.SaturatedAtMin, p, 20, "j.jsonl", "lower --levels"},
+		{knee.Ambiguous, p, 20, "j.jsonl", "--repeats"},
+	} {
+		if got := afterSweep(tt.status, sweep.Decision{Done: true}, tt.plan, tt.runs, tt.journal); !strings.Contains(got, tt.want) {
+			t.Errorf("%s, %q: %q, want %q", tt.status, tt.journal, got, tt.want)
+		}
+	}
+}
+
+func TestAfterCalibration(t *testing.T) {
+	provisional := func(unmet string) calibrate.Proposal {
+		return calibrate.Proposal{Outcome: calibrate.OutcomeProvisional, Gates: []calibrate.GateResult{{ID: unmet, State: calibrate.Unmet}}}
+	}
+	for i, tt := range []struct {
+		p       calibrate.Proposal
+		wrote   bool
+		journal string
+		want    string
+	}{
+		{calibrate.Proposal{Outcome: calibrate.OutcomeOK, Writable: true}, false, "j", "--write"},
+		{calibrate.Proposal{Outcome: calibrate.OutcomeOK, Writable: true}, true, "j", "perfsweep check --overlay o.yaml"},
+		{provisional("C6"), false, "j", "--window 2"},
+		{provisional("C7"), false, "j", "--anchor"},
+		{provisional("C6"), false, "", "--journal FILE"},
+		{calibrate.Proposal{Outcome: calibrate.OutcomeNotSaturated}, false, "j", "--max-concurrency-per-gpu"},
+		{calibrate.Proposal{Outcome: calibrate.OutcomeInvalid}, false, "j", "--explain"},
+	} {
+		r := report.Calibration{Proposal: tt.p, Overlay: "o.yaml", Sidecar: "o.provenance.json", Wrote: tt.wrote}
+		if got := afterCalibration(r, tt.wrote, tt.journal); !strings.Contains(got, tt.want) {
+			t.Errorf("%d: %q, want %q", i, got, tt.want)
+		}
+	}
+}
+
+func TestAfterCheck(t *testing.T) {
+	for _, tt := range []struct {
+		v                 calibrate.Verdict
+		baseline, journal string
+		want              string
+	}{
+		{calibrate.Pass, "b", "j", ""},
+		{calibrate.Fail, "b", "j", "perfsweep compare b j says what moved"},
+		{calibrate.Fail, "", "j", "perfsweep report j -o check.html shows the runs"},
+		{calibrate.Fail, "b", "", "the same command with --journal FILE keeps the runs, for perfsweep report FILE"},
+		{calibrate.Inconclusive, "b", "j", "mend what the reasons name, then check again with another --journal"},
+	} {
+		r := report.CheckReport{Result: calibrate.CheckResult{Verdict: tt.v}, Curve: sweep.Curve{Runs: make([]sweep.Run, 1)}}
+		if got := afterCheck(r, tt.baseline, tt.journal); got != tt.want {
+			t.Errorf("%s: %q, want %q", fmt.Sprint(tt), got, tt.want)
+		}
+	}
+	if got := afterCheck(report.CheckReport{}, "", ""); got != "" {
+		t.Errorf("nothing measured: %q", got)
+	}
+}
