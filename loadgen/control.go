@@ -36,6 +36,7 @@ type control struct {
 	good        int64
 	inFlight    int64
 	measured    int64         // measured requests sent
+	kept        int64         // numbers of measured requests given out ahead and not used yet
 	outstanding int64         // of them in flight
 	sentAll     int64         // when the last measured request was sent
 	barrier     chan struct{} // closed when measuring begins
@@ -63,25 +64,35 @@ func newControl(cfg *Config, run *clock) *control {
 type ticket struct {
 	number uint64 // counted from 0 within the run
 	phase  phase
+	// kept says that the number was given out ahead of the permission, and ask
+	// is then the request that was made of it.
+	kept bool
+	ask  ask
 }
 
 // next hands out the next request of a stream. With wait set the stream must
-// come again after the barrier; without ok it is done.
-func (c *control) next(first bool) (t ticket, wait, ok bool) {
+// come again after the barrier, with the ticket that it was given: if that has
+// a number, its request can be made while it waits. Without ok it is done.
+func (c *control) next(held ticket, first bool) (t ticket, wait, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance()
 	if c.state == warming && c.kind == Gate && !c.warmUpLeft(first) {
-		return ticket{}, true, true
+		return c.ahead(held), true, true
 	}
-	if c.state == stopped {
+	// Every number that was given out ahead is of a request that will be sent.
+	if c.state == stopped || !held.kept && c.kept > 0 && c.measured+c.kept >= c.limits.MinRequests {
 		return ticket{}, false, false
 	}
 	if first {
 		c.started++
 	}
-	t.number = c.sent
-	c.sent++
+	if t = held; t.kept {
+		c.kept--
+	} else {
+		t.number = c.sent
+		c.sent++
+	}
 	c.inFlight++
 	switch c.state {
 	case warming:
@@ -95,6 +106,17 @@ func (c *control) next(first bool) (t ticket, wait, ok bool) {
 		t.phase = topUp
 	}
 	return t, false, true
+}
+
+// ahead gives a stream that waits for the barrier the number of its first
+// measured request, unless others have them all.
+func (c *control) ahead(t ticket) ticket {
+	if !t.kept && c.kept < c.limits.MinRequests {
+		t.number, t.kept = c.sent, true
+		c.sent++
+		c.kept++
+	}
+	return t
 }
 
 // done takes the end of a request.

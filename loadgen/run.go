@@ -116,12 +116,18 @@ func (c *campaign) stream(ctx context.Context, e circuit, i int) {
 		return
 	}
 	first, failures := true, 0
+	var held ticket
 	for ctx.Err() == nil {
-		t, wait, ok := c.control.next(first)
+		t, wait, ok := c.control.next(held, first)
 		if !ok {
 			return
 		}
 		if wait {
+			// All streams go at once: what is made now is not between the first
+			// one and the last.
+			if held = t; held.kept {
+				held.ask = c.bodies.body(c.cfg.number(held.number))
+			}
 			select {
 			case <-c.control.barrier:
 			case <-c.control.stop:
@@ -131,7 +137,7 @@ func (c *campaign) stream(ctx context.Context, e circuit, i int) {
 			e.rested = 0
 			continue
 		}
-		first = false
+		first, held = false, ticket{}
 		m := c.request(e.exchange, s, t, i)
 		samples = append(samples, m)
 		c.control.done(t.phase, m.ok())
@@ -151,8 +157,10 @@ func backOff(n int) time.Duration {
 
 // request makes one request and files what it measured.
 func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
-	number := c.cfg.number(t.number)
-	ask := c.bodies.body(number)
+	number, ask := c.cfg.number(t.number), t.ask
+	if !t.kept {
+		ask = c.bodies.body(number)
+	}
 	if c.cfg.Limits.StopOnSilence > 0 {
 		e.heard = &s.lastToken
 	}

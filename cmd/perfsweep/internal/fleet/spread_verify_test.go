@@ -1,4 +1,4 @@
-//go:build verify
+//go:build verify && linux
 
 package fleet
 
@@ -38,21 +38,40 @@ func TestMain(m *testing.M) {
 // ends.
 func play(role string) error {
 	ctx, cancel := context.WithCancel(context.Background())
-	go func() { _, _ = os.Stdin.Read(make([]byte, 1)); cancel() }()
+	defer cancel()
+	if !strings.HasPrefix(role, "burst ") { // which reads its orders there
+		go func() { _, _ = os.Stdin.Read(make([]byte, 1)); cancel() }()
+	}
 	if host, ok := strings.CutPrefix(role, "generator "); ok {
 		return Serve(ctx, WorkerOptions{Listen: "127.0.0.1:0", Token: testToken, Allow: []string{host}, Out: os.Stdout, Say: func(_ string, args ...any) {
 			fmt.Println(args...)
 		}})
 	}
+	if role == "sink" || role == "server" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		fmt.Println(l.Addr())
+		if role == "sink" {
+			return sink(ctx, l)
+		}
+		return paced(ctx, l)
+	}
+	var host string
+	var streams, size int
+	if _, err := fmt.Sscanf(role, "burst %s %d %d", &host, &streams, &size); err != nil {
+		return fmt.Errorf("the role %q: %w", role, err)
+	}
+	return burst(host, streams, size)
+}
+
+// paced serves chat completions.
+func paced(ctx context.Context, l net.Listener) error {
 	s, err := pacer.New(pacer.Params{TTFT: 500 * time.Millisecond, ITL: 100 * time.Millisecond, KernelSleep: true})
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	fmt.Println(l.Addr())
 	go func() { <-ctx.Done(); _ = s.Close() }()
 	return s.Serve(l)
 }
@@ -92,12 +111,37 @@ func child(t *testing.T, role string, log *memPod) string {
 }
 
 // TestVerifyStartSpread: the first sends of the measured part of 8 generators
-// with 512 streams each lie within 20 ms, best of three, on one clock. With
-// fewer CPUs than generators these take turns, so that it may fail on a small
-// machine; the figure is printed either way.
+// with 512 streams each lie within 20 ms, best of three, on one clock. Beside it
+// stands what their sockets alone take on this machine, with the same server
+// and with one that reads nothing: with fewer CPUs than generators these take
+// turns, and the floor may itself be above 20 ms.
 func TestVerifyStartSpread(t *testing.T) {
 	const generators, streams, limitMS = 8, 512, 20
-	host := child(t, "server", nil)
+	host, idle := child(t, "server", nil), child(t, "sink", nil)
+	run := startOf(t, host, generators, streams)
+	best, bestFloor, bestIdle := math.Inf(1), math.Inf(1), math.Inf(1)
+	for try := range 3 {
+		unread, bare := floor(t, idle, generators, streams, requestBytes), floor(t, host, generators, streams, requestBytes)
+		spread, clocks := run()
+		best, bestFloor, bestIdle = min(best, spread), min(bestFloor, bare), min(bestIdle, unread)
+		t.Logf("try %d: first sends within %.1f ms, clocks known to ± %.2f ms; sockets alone %.1f ms, %.1f ms to a server that does not read; %d CPUs",
+			try+1, spread, clocks, bare, unread, runtime.NumCPU())
+	}
+	t.Logf("best: %.1f ms, sockets alone %.1f ms (ratio %.2f), unread %.1f ms (ratio %.2f)", best, bestFloor, best/bestFloor, bestIdle, best/bestIdle)
+	if best > limitMS {
+		t.Errorf("the first sends of %d generators with %d streams each lie within %.1f ms at best, %d ms are to be; sockets alone take %.1f ms on this machine",
+			generators, streams, best, limitMS, bestFloor)
+	}
+}
+
+// requestBytes is about what a request of the fleet takes on the wire.
+const requestBytes = 1 << 10
+
+// startOf makes a fleet, and returns what makes a gate run of two waves and
+// tells how far apart its first sends were and how well the clocks were known,
+// both in milliseconds.
+func startOf(t *testing.T, host string, generators, streams int) func() (spread, clocks float64) {
+	t.Helper()
 	var pods []Pod
 	for i := range generators {
 		log := &memPod{name: fmt.Sprintf("load-%d", i), more: make(chan struct{})}
@@ -109,7 +153,7 @@ func TestVerifyStartSpread(t *testing.T) {
 	}
 	spec.OSL = 8
 	f := New(pods, testToken)
-	cfg := loadgen.Config{BaseURL: "http://" + host, Kind: loadgen.Gate, Concurrency: generators * streams, Limits: loadgen.Limits{MinRequests: 2 * generators * streams}}
+	cfg := loadgen.Config{BaseURL: "http://" + host, Kind: loadgen.Gate, Concurrency: generators * streams, Limits: loadgen.Limits{MinRequests: 2 * int64(generators*streams)}}
 	pre, err := f.Preflight(t.Context(), cfg, spec)
 	if err != nil {
 		t.Fatal(err)
@@ -118,20 +162,14 @@ func TestVerifyStartSpread(t *testing.T) {
 	if cfg.Workload, err = loadgen.NewWorkload(spec, pre); err != nil {
 		t.Fatal(err)
 	}
-	best := math.Inf(1)
-	for try := range 3 {
+	return func() (spread, clocks float64) {
 		r, err := f.Run(t.Context(), cfg, pre)
 		if err != nil || r.All.Bad() > 0 {
 			t.Fatalf("%v, %v", r.All, err)
 		}
-		worst := 0.0
 		for _, p := range r.LoadPods {
-			worst = max(worst, p.ClockUncertaintyMS)
+			clocks = max(clocks, p.ClockUncertaintyMS)
 		}
-		best = min(best, r.StartSpreadMS)
-		t.Logf("try %d: first sends within %.1f ms, clocks known to ± %.2f ms, %d CPUs", try+1, r.StartSpreadMS, worst, runtime.NumCPU())
-	}
-	if best > limitMS {
-		t.Errorf("the first sends of %d generators with %d streams each lie within %.1f ms at best, %d ms are to be", generators, streams, best, limitMS)
+		return r.StartSpreadMS, clocks
 	}
 }
