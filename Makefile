@@ -127,7 +127,9 @@ browser: ## the report in a headless Chromium, which must be installed; its pict
 # on nothing else of the place where it is made: without git or tags, give VERSION.
 COMMIT            ?= $(shell git rev-parse HEAD 2>/dev/null)
 SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
-RELEASE = $(GO) run ./test/release -version '$(VERSION)' -commit '$(COMMIT)' -epoch '$(SOURCE_DATE_EPOCH)'
+# PLATFORMS narrows a release, such as PLATFORMS=linux/amd64.
+PLATFORMS         ?=
+RELEASE = $(GO) run ./test/release -version '$(VERSION)' -commit '$(COMMIT)' -epoch '$(SOURCE_DATE_EPOCH)' $(addprefix -platform ,$(PLATFORMS))
 
 .PHONY: release
 release: ## dist/: archives for linux and macOS with man pages, their SBOM (SPDX 2.3), SHA256SUMS

@@ -40,11 +40,9 @@ func licenceOf(dir string) (licence, error) {
 			return licence{}, err
 		}
 		l.texts = append(l.texts, string(text))
-		if id := recognize(string(text)); id != "" && !slices.Contains(ids, id) {
-			ids = append(ids, id)
-		}
+		ids = append(ids, recognize(string(text))...)
 	}
-	l.id = strings.Join(ids, " AND ")
+	l.id = strings.Join(slices.Compact(slices.Sorted(slices.Values(ids))), " AND ")
 	switch {
 	case len(l.texts) == 0:
 		return licence{}, fmt.Errorf("%s: %w: a module without terms cannot be released", dir, fs.ErrNotExist)
@@ -56,30 +54,30 @@ func licenceOf(dir string) (licence, error) {
 
 // marks are sentences that only one family of licences has, in lower case and
 // on one line. Several may stand in one file.
-var marks = [...]struct{ id, has, hasNot string }{
+var marks = [...]struct{ id, has, also string }{
 	{"Apache-2.0", "apache license version 2.0", ""},
 	{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy", ""},
-	{"BSD-3-Clause", "redistribution and use in source and binary forms", "may not be used to endorse or promote products"},
+	{"BSD-3-Clause", "redistribution and use in source and binary forms", "be used to endorse or promote products"},
 	{"BSD-2-Clause", "redistribution and use in source and binary forms", ""},
 	{"ISC", "distribute this software for any purpose with or without fee is hereby granted", ""},
 	{"MPL-2.0", "mozilla public license", ""},
 	{"CC0-1.0", "creative commons legal code cc0 1.0 universal", ""},
 }
 
-// recognize names the licences whose words stand in a text, joined by AND.
-func recognize(text string) string {
+// recognize names the licences whose words stand in a text.
+func recognize(text string) []string {
 	plain := strings.ToLower(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\r\n*#/", r) }), " "))
 	plain = strings.ReplaceAll(plain, "license, version 2.0", "license version 2.0")
 	var ids []string
 	bsd := false
 	for _, m := range marks {
-		if !strings.Contains(plain, m.has) || m.hasNot != "" && !strings.Contains(plain, m.hasNot) || bsd && m.id == "BSD-2-Clause" {
+		if !strings.Contains(plain, m.has) || !strings.Contains(plain, m.also) || bsd && m.id == "BSD-2-Clause" {
 			continue
 		}
 		bsd = bsd || m.id == "BSD-3-Clause"
 		ids = append(ids, m.id)
 	}
-	return strings.Join(ids, " AND ")
+	return ids
 }
 
 // embeddedDir has what is embedded in the binary without being a Go module, and
