@@ -134,5 +134,21 @@ func text(s string) string {
 	return s
 }
 
-// dashes keeps flags searchable: roff prints a bare dash as a hyphen.
-func dashes(s string) string { return strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s) }
+// dashes keeps flags searchable: roff prints a bare dash as a hyphen. What is not
+// ASCII is named, as not every roff reads UTF-8.
+func dashes(s string) string {
+	var b strings.Builder
+	for _, c := range s {
+		switch {
+		case c == '\\':
+			b.WriteString(`\e`)
+		case c == '-':
+			b.WriteString(`\-`)
+		case c > '~':
+			fmt.Fprintf(&b, `\[u%04X]`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return b.String()
+}

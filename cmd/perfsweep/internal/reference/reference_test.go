@@ -13,7 +13,7 @@ func sample() *cobra.Command {
 	root := &cobra.Command{Use: "tool", Short: "Do things", Long: "It does <things> as [asked].\n\nModes\n  fast   a | b\n\n  slow   .hidden"}
 	root.PersistentFlags().StringP("output", "o", "text", "what stdout `FORM` holds: a|b")
 	one := &cobra.Command{Use: "one FILE", Short: "First", Long: ".dot first\nback\\slash", Example: "  tool one a.b", Run: run}
-	one.Flags().Int("n", 0, "how many *things*")
+	one.Flags().Int("n", 0, "how many *things*…")
 	one.Flags().String("clean", "", "remove `RUN`")
 	one.Flags().Lookup("clean").NoOptDefVal = "ended"
 	one.Flags().Bool("secret", false, "not shown")
@@ -51,7 +51,7 @@ func TestPages(t *testing.T) {
 	}
 	contains(t, find(t, files, "tool.md"), "# tool\n\nDo things.\n", "It does &lt;things> as \\[asked].\n", "```text\nModes\n  fast   a | b\n\n  slow   .hidden\n```",
 		"| `-o, --output FORM` | `text` | what stdout FORM holds: a\\|b |")
-	contains(t, find(t, files, "tool-one.md"), "# tool one\n", "tool one FILE [flags]", "tool one a.b", "| `--n int` |  | how many \\*things\\* |", "| `--clean[=RUN]` |", "## tool one two\n")
+	contains(t, find(t, files, "tool-one.md"), "# tool one\n", "tool one FILE [flags]", "tool one a.b", "| `--n int` |  | how many \\*things\\*… |", "| `--clean[=RUN]` |", "## tool one two\n")
 	contains(t, find(t, files, "words.md"), "# What words mean\n", "`tool help words`", "\n\nWords.\n")
 	contains(t, Index(sample()), "[tool](tool.md)", "[one](tool-one.md)", "[one two](tool-one.md#tool-one-two)", "[help words](words.md)")
 	for _, f := range files {
@@ -66,7 +66,7 @@ func TestMan(t *testing.T) {
 	if len(files) != 4 {
 		t.Errorf("%d man pages, want those of tool, one, two and words", len(files))
 	}
-	contains(t, find(t, files, "tool-one.1"), ".TH TOOL\\-ONE 1 \"\" ", "tool\\-one \\- First\n", "\n\\&.dot first\nback\\eslash\n", ".TP\n\\fB\\-\\-n int\\fR\nhow many *things*\n",
+	contains(t, find(t, files, "tool-one.1"), ".TH TOOL\\-ONE 1 \"\" ", "tool\\-one \\- First\n", "\n\\&.dot first\nback\\eslash\n", ".TP\n\\fB\\-\\-n int\\fR\nhow many *things*\\[u2026]\n",
 		".SH GLOBAL OPTIONS\n.TP\n\\fB\\-o, \\-\\-output FORM\\fR\n", "(default text)", ".SH EXIT STATUS\nZero is good.\n", ".SH EXAMPLES\n.nf\ntool one a.b\n.fi\n", "tool(1), tool\\-one\\-two(1), tool\\-words(7)")
 	contains(t, find(t, files, "tool-words.7"), ".TH TOOL\\-WORDS 7 ", "Words.\n")
 	for _, f := range files {
