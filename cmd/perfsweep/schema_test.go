@@ -52,6 +52,7 @@ var titles = map[string]string{
 	"knee":           "knee -o json and sweep -o json; report -o json of one journal",
 	"compare":        "compare -o json and sweep --ab -o json; report -o json of two journals",
 	"calibrate":      "calibrate -o json",
+	"verify":         "verify -o json",
 	"approval":       "calibrate --approve -o json",
 	"check":          "check -o json",
 	"replay":         "check --replay -o json",

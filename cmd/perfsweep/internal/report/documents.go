@@ -21,6 +21,7 @@ func Documents() map[string]reflect.Type {
 		"selftest":       reflect.TypeFor[selftest.Result](),
 		"selftest-point": reflect.TypeFor[pointDoc](),
 		"config":         reflect.TypeFor[configDoc](),
+		"verify":         reflect.TypeFor[verifyDoc](),
 		"approval":       reflect.TypeFor[approvalDoc](),
 		"replay":         reflect.TypeFor[replayDoc](),
 	}

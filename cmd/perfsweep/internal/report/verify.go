@@ -91,6 +91,31 @@ func quoted(s string) string {
 	return s
 }
 
+type verifyDoc struct {
+	SchemaVersion     int                    `json:"schema_version"`
+	Bundle            string                 `json:"bundle"`
+	Verdict           string                 `json:"verdict"`
+	Differences       []bundle.Difference    `json:"differences"`
+	Values            int                    `json:"values_compared"`
+	Runs              int                    `json:"runs"`
+	Signature         bundle.SignatureState  `json:"signature"`
+	SignedBy          string                 `json:"signed_by_key_sha256,omitempty"`
+	MadeBy            bundle.Maker           `json:"made_by"`
+	VerifiedBy        bundle.Maker           `json:"verified_by"`
+	Fingerprint       sweep.Fingerprint      `json:"fingerprint"`
+	Outcome           calibrate.Outcome      `json:"outcome,omitempty"`
+	Status            string                 `json:"status,omitempty"`
+	Knee              float64                `json:"knee,omitempty"`
+	KneeLow           float64                `json:"knee_low,omitempty"`
+	KneeHigh          float64                `json:"knee_high,omitempty"`
+	ConcurrencyPerGPU int                    `json:"concurrency_per_gpu,omitempty"`
+	Floor             float64                `json:"floor,omitempty"`
+	FloorForm         calibrate.Form         `json:"floor_form,omitempty"`
+	FloorProfile      calibrate.Profile      `json:"floor_profile,omitempty"`
+	CeilingMS         float64                `json:"ceiling_ms,omitempty"`
+	Gates             []calibrate.GateResult `json:"gates,omitempty"`
+}
+
 func verifiedJSON(w io.Writer, v Verification) error {
 	state := "verified"
 	switch {
@@ -103,30 +128,7 @@ func verifiedJSON(w io.Writer, v Verification) error {
 		v.Differences = []bundle.Difference{}
 	}
 	r := v.Proposal
-	return encode(w, struct {
-		SchemaVersion     int                    `json:"schema_version"`
-		Bundle            string                 `json:"bundle"`
-		Verdict           string                 `json:"verdict"`
-		Differences       []bundle.Difference    `json:"differences"`
-		Values            int                    `json:"values_compared"`
-		Runs              int                    `json:"runs"`
-		Signature         bundle.SignatureState  `json:"signature"`
-		SignedBy          string                 `json:"signed_by_key_sha256,omitempty"`
-		MadeBy            bundle.Maker           `json:"made_by"`
-		VerifiedBy        bundle.Maker           `json:"verified_by"`
-		Fingerprint       sweep.Fingerprint      `json:"fingerprint"`
-		Outcome           calibrate.Outcome      `json:"outcome,omitempty"`
-		Status            string                 `json:"status,omitempty"`
-		Knee              float64                `json:"knee,omitempty"`
-		KneeLow           float64                `json:"knee_low,omitempty"`
-		KneeHigh          float64                `json:"knee_high,omitempty"`
-		ConcurrencyPerGPU int                    `json:"concurrency_per_gpu,omitempty"`
-		Floor             float64                `json:"floor,omitempty"`
-		FloorForm         calibrate.Form         `json:"floor_form,omitempty"`
-		FloorProfile      calibrate.Profile      `json:"floor_profile,omitempty"`
-		CeilingMS         float64                `json:"ceiling_ms,omitempty"`
-		Gates             []calibrate.GateResult `json:"gates,omitempty"`
-	}{
+	return encode(w, verifyDoc{
 		schemaVersion, v.Bundle, state, v.Differences, v.Values, v.Runs, v.Signature, v.SignedBy, v.Maker, v.Here, v.Fingerprint,
 		r.Outcome, string(r.Fit.Status), r.Fit.Knee, r.Fit.KneeLow, r.Fit.KneeHigh, r.Point.ConcurrencyPerGPU,
 		r.Gate.FloorPerGPU + r.Gate.Floor, r.Form, r.Profile, r.CeilingMS, r.Gates,
