@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/perfsweep/perfsweep/internal/spell"
 )
 
 // misplaced finds what reads like a part of the gate and stands where AICR does
@@ -83,7 +85,7 @@ func (l *linter) checks() {
 		}
 		// The check was to be called as its constraint at first (NVIDIA/aicr#448).
 		name := strings.ToLower(n.Value)
-		if n.Value != CheckName && (isFloor(name) || name == NameCeiling || distance(name, CheckName, 4) < 4) {
+		if n.Value != CheckName && (isFloor(name) || name == NameCeiling || spell.Distance(name, CheckName, 4) < 4) {
 			l.add(l.o.errNode(n, "unknown-check", fmt.Sprintf("no check is called %q, so nothing runs and AICR exits 0", clip(n.Value)), "did you mean "+CheckName+"?"), SeverityError)
 		}
 	}

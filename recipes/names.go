@@ -3,6 +3,8 @@ package recipes
 import (
 	"slices"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/spell"
 )
 
 const nameStorageClass = "inference-model-cache-storage-class"
@@ -29,33 +31,9 @@ func nearest(name string) string { return Nearest(name, knownNames()) }
 func Nearest(name string, known []string) string {
 	best, at := min(4, len(name)/2+1), ""
 	for _, k := range known {
-		if d := distance(strings.ToLower(name), k, best); d < best {
+		if d := spell.Distance(strings.ToLower(name), k, best); d < best {
 			best, at = d, k
 		}
 	}
 	return at
-}
-
-// distance is Levenshtein's, or limit when it is at least that.
-func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j+1]+1, row[j]+1)
-		}
-	}
-	return min(limit, row[len(b)])
 }

@@ -124,17 +124,6 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "abc", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}, {"isl", "osl", 1}} {
-		if got := distance(c.a, c.b); got != c.want || distance(c.b, c.a) != got {
-			t.Errorf("%s to %s: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestSpread(t *testing.T) {
 	for in, want := range map[string]string{
 		"profile --extra-inputs a:1 b:2 --streaming": "profile --extra-inputs a:1 --extra-inputs b:2 --streaming",

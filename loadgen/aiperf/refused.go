@@ -1,6 +1,10 @@
 package aiperf
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/spell"
+)
 
 // refused are flags of AIPerf that profile does not take, by the reason. None
 // is ignored: a run that does less than it was asked to is not that run.
@@ -52,31 +56,10 @@ func nearest(name string) string {
 			if len(n) < 2 {
 				continue
 			}
-			if d := distance(name, n); d < least {
+			if d := spell.Distance(name, n, least); d < least {
 				best, least = n, d
 			}
 		}
 	}
 	return best
-}
-
-// distance is the number of letters to insert, delete or replace (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
