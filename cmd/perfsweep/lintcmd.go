@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
@@ -53,23 +54,28 @@ otherwise.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return a.runLint(&f, args) },
+		RunE: func(c *cobra.Command, args []string) error { return a.runLint(c.Flags(), &f, args) },
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.resolved, "resolved", false, "follow base, independent overlays and mixins; show where each value comes from")
 	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
-	fl.StringVar(&f.validator, "validator", "", "image tag of the validator that will run the overlays, such as v0.21.1")
+	fl.StringVar(&f.validator, "validator", "", "image tag of the validator that will run the overlays: its release, such as v0.21.1, or latest")
 	fl.StringVar(&f.sidecar, "sidecar", "", sidecarUsage+"; for a single overlay")
 	fl.IntVar(&f.maxAge, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
 	return c
 }
 
-func (a *app) runLint(f *lintFlags, args []string) error {
+func (a *app) runLint(c *pflag.FlagSet, f *lintFlags, args []string) error {
 	if f.maxAge < 0 {
 		return badInputf("--max-age %d: must be at least 0 days", f.maxAge)
 	}
 	if f.sidecar != "" && len(args) > 1 {
 		return badInputf("--sidecar %s is of one overlay, and %d files were given; lint them one by one", f.sidecar, len(args))
+	}
+	if c.Changed("validator") {
+		if err := recipes.CheckValidator(f.validator); err != nil {
+			return badInputf("--validator: %w", err)
+		}
 	}
 	opt := recipes.Options{Today: time.Now(), MaxAge: time.Duration(f.maxAge) * 24 * time.Hour, Validator: f.validator}
 	if f.resolved {
