@@ -90,15 +90,18 @@ func (j *Journal) begin(head Curve) error {
 	if len(start) > 0 && !tornHeader(start) {
 		return fmt.Errorf("journal %s exists and is not empty: resume it, or name another file", j.path)
 	}
-	if err := j.cut(0); err != nil {
-		return err
-	}
-	err = j.append(headerLine{
+	line := headerLine{
 		Type: lineCampaign, SchemaVersion: SchemaVersion, Fingerprint: head.Fingerprint,
 		Plan: head.Plan, Started: head.Started, Preflight: head.Preflight, ID: head.ID,
 		Configuration: head.Configuration,
-	})
-	if err != nil {
+	}
+	if err := plainHeader(line); err != nil { // it could not be read again
+		return fmt.Errorf("journal %s: %w", j.path, err)
+	}
+	if err := j.cut(0); err != nil {
+		return err
+	}
+	if err := j.append(line); err != nil {
 		return err
 	}
 	return j.syncFolder()

@@ -164,6 +164,11 @@ func parseHeader(line []byte) (Curve, error) {
 	if err := lawfulConfiguration(h.Configuration); err != nil {
 		return Curve{}, fmt.Errorf("damaged header: %w", err)
 	}
+	if err := plainHeader(h); err != nil {
+		return Curve{}, fmt.Errorf("damaged header: %w", err)
+	}
+	cleaned(reflect.ValueOf(&h.Preflight))
+	cleaned(reflect.ValueOf(&h.Configuration))
 	return Curve{Fingerprint: h.Fingerprint, Plan: h.Plan, Started: h.Started, Preflight: h.Preflight, ID: h.ID, Configuration: h.Configuration}, nil
 }
 
@@ -176,6 +181,7 @@ func parseRun(line []byte, c *Curve, begun map[int64]int, seen measuredRuns) (di
 	if err := json.Unmarshal(line, &r); err != nil {
 		return "", fmt.Errorf("damaged run: %w", loadgen.PlainJSON(err))
 	}
+	cleaned(reflect.ValueOf(&r.Run))
 	n := r.Step.ConcurrencyPerGPU
 	switch {
 	case r.Type != lineRun:
@@ -190,6 +196,9 @@ func parseRun(line []byte, c *Curve, begun map[int64]int, seen measuredRuns) (di
 		return "", fmt.Errorf("run %d is of window %d, deployment %.40q at %.40q: windows follow each other, and one is measured on one deployment", r.Seq, r.window(), r.Deployment, r.Target)
 	}
 	if err := consistent(r.Run, c.Fingerprint); err != nil {
+		return "", fmt.Errorf("run %d: %w", r.Seq, err)
+	}
+	if err := dated(r.Run, c); err != nil {
 		return "", fmt.Errorf("run %d: %w", r.Seq, err)
 	}
 	if at := r.Started.UnixNano(); !r.Started.IsZero() {

@@ -38,7 +38,7 @@ func head() Curve {
 func someRuns(n int) []Run {
 	c := head()
 	for i := range n {
-		r, _ := rejudge(Run{Seq: i + 1, Step: Step{ConcurrencyPerGPU: 8 << i, Kind: loadgen.Steady, Purpose: Coarse, Why: "a \"why\"\nin two lines"}}, &c)
+		r, _ := rejudge(Run{Seq: i + 1, Step: Step{ConcurrencyPerGPU: 8 << i, Kind: loadgen.Steady, Purpose: Coarse, Why: "a \"why\" with a \\ in it"}}, &c)
 		c.Runs = append(c.Runs, r)
 	}
 	return c.Runs

@@ -38,10 +38,6 @@ func rejudge(r Run, c *Curve) (judged Run, differs string) {
 	if r.Result.Kind == "" {
 		r.Result.Kind = r.Step.Kind
 	}
-	for i, s := range r.Result.Warnings {
-		r.Result.Warnings[i] = oneLine(s)
-	}
-	r.Step.Why = oneLine(r.Step.Why)
 	claimed, w := r.Violations, c.Fingerprint.Workload
 	r.Violations = judge(r, c.Runs, w, c.Plan.SLOMaxTTFTMS)
 	for _, s := range NotJudged(r.Result, w, usualLength(c.Runs)) {
@@ -52,7 +48,7 @@ func rejudge(r Run, c *Curve) (judged Run, differs string) {
 	unsaid, unseen := lacking(claimed, r.Violations), lacking(r.Violations, claimed)
 	for _, v := range claimed {
 		if slices.Contains(unseen, v.Gate) {
-			r.Violations = append(r.Violations, Violation{oneLine(v.Gate), oneLine(v.Observed), oneLine(v.Threshold), oneLine(v.Remedy)})
+			r.Violations = append(r.Violations, v)
 		}
 	}
 	var said []string
@@ -87,7 +83,7 @@ func oneLine(s string) string {
 		switch {
 		case unicode.IsSpace(r), r == '\u2028', r == '\u2029':
 			return ' '
-		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r):
+		case notPlain(r):
 			return '?'
 		}
 		return r

@@ -66,8 +66,8 @@ func labelMap(flag string, labels []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, l := range labels {
 		k, v, ok := strings.Cut(l, "=")
-		if !ok || k == "" || v == "" || len(l) > 512 || strings.ContainsFunc(l, func(r rune) bool { return r < ' ' }) {
-			return nil, badInputf("--%s %q: use key=value", flag, l)
+		if !ok || k == "" || v == "" || len(l) > 512 || !sweep.PlainText(l) {
+			return nil, badInputf("--%s %.120q: use key=value, in one line of plain text", flag, l)
 		}
 		if _, dup := out[k]; dup {
 			return nil, badInputf("--%s %s is given twice", flag, k)
