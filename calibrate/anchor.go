@@ -96,7 +96,7 @@ func (e *evidence) findAnchor() AnchorResult {
 			out.Warnings = append(out.Warnings, late)
 		}
 		if r > anchorRenew {
-			note += " (above 1.12: renew the anchor)"
+			note += fmt.Sprintf(" (above %.2f: renew the anchor)", anchorRenew)
 		}
 		out.Notes = append(out.Notes, note)
 		if !(r >= anchorAtLeast) {
@@ -224,16 +224,19 @@ func sharesRuns(a, b sweep.Curve) bool {
 // humanAnchor looks for a person's word for this very journal.
 func (e *evidence) humanAnchor(out *AnchorResult) {
 	src := e.policy.Journal
-	valid := func(a Approval) bool {
-		return src.SHA256 != "" && a.JournalSHA256 == src.SHA256 && a.Simulated == e.curve.Fingerprint.Simulated
-	}
-	if i := slices.IndexFunc(e.policy.Approvals, valid); i >= 0 {
-		out.Strength, out.Label = Human, "approved by "+e.policy.Approvals[i].text()
-		return
-	}
 	for _, a := range e.policy.Approvals {
-		if src.Name != "" && a.Journal == src.Name {
-			out.Notes = append(out.Notes, fmt.Sprintf("the approval by %s on %s is void: %s has changed since", printable(a.By), printable(a.Approved), printable(src.Name)))
+		void := func(why string) {
+			out.Notes = append(out.Notes, fmt.Sprintf("the approval by %s on %s is void: %s", printable(a.By), printable(a.Approved), why))
+		}
+		switch {
+		case src.SHA256 != "" && a.JournalSHA256 == src.SHA256 && a.Simulated == e.curve.Fingerprint.Simulated:
+			if odd := oddApproval(a.Approved, e.curve, e.policy.Now); odd != "" {
+				void(odd)
+			} else if out.Strength == "" {
+				out.Strength, out.Label = Human, "approved by "+a.text()
+			}
+		case src.Name != "" && a.Journal == src.Name:
+			void(printable(src.Name) + " has changed since")
 		}
 	}
 }
@@ -254,6 +257,9 @@ func (e *evidence) c7() GateResult {
 		g.Remedy = "physics or a reference speaks against the whole environment: find the cause before anything is promised from it"
 	case a.Refuses:
 		g.Remedy = "the campaign is slower than its anchor throughout: find out what differs before anything is promised from it"
+	case slices.ContainsFunc(a.Vetoes, func(v Veto) bool { return v.lost }):
+		g.Remedy = "the preflight of every campaign measures the time of a token with one request in flight, and its record is not in this journal, or a proxy on the way hands out whole answers: " +
+			"measure the server itself, into a new journal"
 	case a.Strength == Strong:
 		g.State = Met
 	case a.Strength == Human && e.policy.Profile != Portable:

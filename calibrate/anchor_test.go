@@ -193,7 +193,7 @@ func TestApprovals(t *testing.T) {
 // An approved baseline of the same place is a strong anchor.
 func TestApprovedBaseline(t *testing.T) {
 	f := withAnchor(1, func(a *AnchorJournal) { a.Curve.Fingerprint.Labels["node"] = "n1" })
-	f.policy.Approvals = []Approval{{JournalSHA256: otherHash}}
+	f.policy.Approvals = []Approval{{JournalSHA256: otherHash, Approved: "2026-09-03"}}
 	p := f.propose()
 	if g := gate(p, "C7"); g.State != Met || p.Anchor.Strength != Strong || !strings.Contains(p.Anchor.Label, "approved baseline") {
 		t.Errorf("%+v %+v", g, p.Anchor)
@@ -201,6 +201,10 @@ func TestApprovedBaseline(t *testing.T) {
 	f.policy.Approvals[0].Simulated = true
 	if g := gate(f.propose(), "C7"); g.State != Unmet {
 		t.Errorf("approved as a simulation: %+v", g)
+	}
+	f.policy.Approvals[0].Simulated, f.policy.Approvals[0].Approved = false, "2001-09-03"
+	if g := gate(f.propose(), "C7"); g.State != Unmet {
+		t.Errorf("approved before it was measured: %+v", g)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/perfsweep/perfsweep/loadgen"
@@ -143,6 +144,9 @@ func ParseApprovals(name string, b []byte) ([]Approval, error) {
 		err := errors.Join(CheckWord("by", a.By), CheckWord("why", a.Why), CheckWord("approved", a.Approved))
 		if err == nil && !isSHA256(a.JournalSHA256) {
 			err = fmt.Errorf("journal_sha256 %.80q is no SHA-256", a.JournalSHA256)
+		}
+		if _, odd := time.Parse(time.DateOnly, a.Approved); err == nil && odd != nil {
+			err = fmt.Errorf("approved %.80q is no date, such as 2026-09-30", a.Approved)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: approval %d: %w", name, i+1, err)

@@ -39,6 +39,8 @@ type attempts struct {
 	// opens are the windows that are the first of a cluster's; nil where there is
 	// one cluster.
 	opens map[int]bool
+	// watched is how long their runs lasted, whatever became of them.
+	watched time.Duration
 	// shortP99 counts valid attempts whose TTFT p99 rests on too few requests.
 	shortP99 int
 }
@@ -88,6 +90,7 @@ func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	a.made[max(pair[0].Window, 1)]++
 	failed := map[string]bool{}
 	for _, r := range pair {
+		a.watched += max(r.Result.Ended.Sub(r.Result.Started), 0)
 		for _, v := range r.Violations {
 			failed[v.Gate] = true
 		}

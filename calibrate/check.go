@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -19,7 +20,7 @@ const (
 )
 
 // A check needs this many valid attempts, and may spend two more on invalid
-// ones; attempts made only to watch longer do not add to what may fail.
+// ones; see unwatched for one that has more.
 const (
 	checkValid   = 3
 	checkInvalid = 2
@@ -59,11 +60,12 @@ type CheckResult struct {
 // no gate, a gate of another model or load, missing data, too few valid
 // attempts, stalls, C1, C2. Only then is the median judged, as AICR does.
 func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
-	return check(g, c, gpusPerNode, base, noise{})
+	return check(g, c, gpusPerNode, base, noise{}, time.Time{})
 }
 
-// check is Check where the sidecar keeps a run-to-run noise, zero if it does not.
-func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, kept noise) CheckResult {
+// check is Check where the sidecar keeps a run-to-run noise, zero if it does not,
+// and the time of the judgement is known; a zero one judges no date by it.
+func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, kept noise, now time.Time) CheckResult {
 	a := attemptsAt(c, g.ConcurrencyPerGPU, sweep.Check)
 	invalid, _ := invalidRuns(c)
 	out := CheckResult{
@@ -77,12 +79,25 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 		TokPerSec: out.TokPerSecPerGPU * float64(c.Fingerprint.GPUs), TTFTP99MS: out.TTFTP99MS,
 		GPUs: c.Fingerprint.GPUs, GPUsPerNode: gpusPerNode,
 	})
+	blind := uncounted(c, base)
 	doubts := []string{"the overlay has no gate: nothing can be passed"}
 	if !g.Empty() {
 		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n, c.Plan.MinWatch > 0)...)
+		for _, why := range []string{unwatched(c, a), surplus(c, g.ConcurrencyPerGPU)} {
+			if why != "" {
+				doubts = append(doubts, why)
+			}
+		}
 		if out.Pulse = pulse(c, known); out.Pulse.State == PulseUnknown {
 			doubts = append(doubts, "the capacity pulse gave no answer: "+out.Pulse.Reason)
 		}
+		if blind != "" && out.Pulse.State == PulseNotTaken {
+			doubts = append(doubts, blind+", and no capacity pulse was taken instead: "+uncountedRemedy)
+			blind = ""
+		}
+	}
+	if odd := OddDates(c, now); odd != "" {
+		doubts = append(doubts, odd+"; set the clocks of this machine and of the one that measured, then check again with a new journal")
 	}
 	if err == nil {
 		out.Effective = e
@@ -123,26 +138,11 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 	if m := blindSpots(out.Sensitivity); m != "" && out.Verdict == Pass {
 		out.Reasons = append(out.Reasons, m)
 	}
+	if blind != "" {
+		out.Reasons = append(out.Reasons, blind+": a lost worker shows in the capacity pulse only; "+uncountedRemedy)
+	}
 	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, base, noiseNote)...)
 	return out
-}
-
-// missingWorkers says what V1 saw, in the words of the last run that failed it,
-// "" where none did. Such runs are INVALID, never slow: a check that has too few
-// others is inconclusive, and one that has enough keeps its verdict.
-func missingWorkers(c sweep.Curve) string {
-	failed, last := 0, ""
-	for _, r := range c.Runs {
-		if i := slices.IndexFunc(r.Violations, func(v sweep.Violation) bool { return v.Gate == gateReady }); i >= 0 {
-			failed++
-			last = fmt.Sprintf("%s; expected %s", printable(r.Violations[i].Observed), printable(r.Violations[i].Threshold))
-		}
-	}
-	if failed == 0 {
-		return ""
-	}
-	return fmt.Sprintf("V1, in %d of %d runs: %s; such runs say nothing of a whole deployment: bring every worker back and check again, or state the number that is meant with --label workers=N and calibrate again",
-		failed, len(c.Runs), last)
 }
 
 // checkNotes says what a reader of any verdict must know.

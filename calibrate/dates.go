@@ -7,8 +7,14 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
-// maxClockError is how far the clocks of two machines may lie apart.
-const maxClockError = time.Hour
+// measuredAfter is how much later than a check its baseline may begin, by the
+// clocks of two machines: a baseline is made days before.
+const measuredAfter = time.Hour
+
+// longestCampaign is how far apart the dates of one campaign may lie: twice the
+// age at which lint calls a measurement stale. Windows and resumed journals are
+// hours to weeks apart; beyond a year nobody knows that it is one environment.
+const longestCampaign = 365 * 24 * time.Hour
 
 // firstYear is one that no clock which was ever set shows.
 const firstYear = 1980
@@ -19,7 +25,7 @@ func oddDate(t, now time.Time) string {
 	switch {
 	case t.IsZero() || now.IsZero():
 		return ""
-	case t.After(now.Add(maxClockError)):
+	case t.After(now.Add(sweep.MaxClockError)):
 		return "which is still to come by this machine's clock"
 	case t.Year() < firstYear:
 		return "by a clock that was never set"
@@ -27,18 +33,40 @@ func oddDate(t, now time.Time) string {
 	return ""
 }
 
-// OddDates says which run of a journal has a date at which it was not measured,
-// "" if none has. Its numbers may be right, its age and its windows are not
-// known.
+// OddDates says which date of a journal is none at which it was measured, or how
+// far its dates lie apart where that is too far, "" if they may be right. Its
+// numbers may be right, its age and its windows are not known.
 func OddDates(c sweep.Curve, now time.Time) string {
+	const unknown = "how old it is, and how far windows lie apart, is not known"
+	if odd := oddDate(c.Started, now); odd != "" {
+		return fmt.Sprintf("the campaign is dated %s, %s: %s", c.Started.UTC().Format(time.RFC3339), odd, unknown)
+	}
 	for _, r := range c.Runs {
 		for _, t := range []time.Time{r.Started, r.Result.Started, r.Result.Ended} {
 			if odd := oddDate(t, now); odd != "" {
-				return fmt.Sprintf("run %d is dated %s, %s: how old it is, and how far windows lie apart, is not known", r.Seq, t.UTC().Format(time.RFC3339), odd)
+				return fmt.Sprintf("run %d is dated %s, %s: %s", r.Seq, t.UTC().Format(time.RFC3339), odd, unknown)
 			}
 		}
 	}
-	return ""
+	return tooLong(c)
+}
+
+// tooLong says that the dates of a campaign lie too far apart, "" if they do not.
+func tooLong(c sweep.Curve) string {
+	first, last := c.Started, time.Time{}
+	for _, r := range c.Runs {
+		if !r.Started.IsZero() && (first.IsZero() || r.Started.Before(first)) {
+			first = r.Started
+		}
+		if r.Started.After(last) {
+			last = r.Started
+		}
+	}
+	if first.IsZero() || last.Sub(first) <= longestCampaign {
+		return ""
+	}
+	return fmt.Sprintf("the campaign is dated %s, and its last run %s: what lies more than %.0f days apart is not known to be one environment",
+		first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), longestCampaign.Hours()/24)
 }
 
 // MeasuredAfter says that a baseline was begun after the check that is held
@@ -50,7 +78,7 @@ func MeasuredAfter(base, check sweep.Curve) string {
 			last = r.Started
 		}
 	}
-	if len(base.Runs) == 0 || last.IsZero() || !base.Runs[0].Started.After(last.Add(maxClockError)) {
+	if len(base.Runs) == 0 || last.IsZero() || !base.Runs[0].Started.After(last.Add(measuredAfter)) {
 		return ""
 	}
 	return fmt.Sprintf("its first run is dated %s, after the last one of the check, %s", base.Runs[0].Started.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
@@ -66,4 +94,52 @@ func (p Provenance) OddDates(now time.Time) string {
 		}
 	}
 	return ""
+}
+
+// oddApproval says why an approval cannot have been given on its date, "" if it
+// can: it is still to come, or lies before the journal was whole. An approval has
+// a day, of which the hour is not known.
+func oddApproval(approved string, c sweep.Curve, now time.Time) string {
+	day, err := time.Parse(time.DateOnly, approved)
+	if err != nil {
+		return "which is no date"
+	}
+	if odd := oddDate(day, now); odd != "" {
+		return odd
+	}
+	const wholeDay = 24 * time.Hour
+	if end := c.WindowEnd(c.Windows()); end.After(day.Add(wholeDay + sweep.MaxClockError)) {
+		return fmt.Sprintf("before its journal was measured, %s", end.UTC().Format(time.DateOnly))
+	}
+	return ""
+}
+
+// order reports dates of a sidecar that contradict each other: a campaign begins,
+// measures its gate runs and is written.
+func (p Provenance) order() error {
+	began, measured, written := date(p.CampaignStarted), date(p.Measured), date(p.Written)
+	before := func(t, then time.Time) bool {
+		return !t.IsZero() && !then.IsZero() && t.Before(then.Add(-sweep.MaxClockError))
+	}
+	switch {
+	case before(measured, began):
+		return badKey("measured", "is %s, before the campaign that measured it, %s", p.Measured, p.CampaignStarted)
+	case before(written, measured):
+		return badKey("written", "is %s, before what it was written from was measured, %s", p.Written, p.Measured)
+	}
+	for i, r := range p.BaselineRuns {
+		if t := date(r.Started); before(t, began) || before(written, t) {
+			return badKey(fmt.Sprintf("baseline_runs[%d].started", i), "is %s, not between the campaign's begin, %s, and its end, %s", r.Started, p.CampaignStarted, p.Written)
+		}
+	}
+	return nil
+}
+
+// date reads a time of a sidecar, zero where it has none.
+func date(s string) time.Time {
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }

@@ -39,6 +39,8 @@ func newFixture() *fixture {
 			},
 			Plan:    sweep.DefaultPlan(sweep.Standard),
 			Started: time.Date(2026, 9, 1, 8, 0, 0, 0, time.UTC),
+			// As GB300 has it at FP8, for who states the precision.
+			Preflight: loadgen.Preflight{StreamITLMS: 3},
 		},
 		fit: knee.Fit{
 			Status: knee.Knee, Knee: 200, GridKnee: 200, KneeLow: 150, KneeHigh: 260, EStar: 0.2, Noise: 0.02, NoiseDF: 12,

@@ -10,7 +10,7 @@ import (
 
 func (e *evidence) c4() GateResult {
 	g := GateResult{ID: "C4", Name: "throughput rises up to the operating point", State: Unmet,
-		Threshold: fmt.Sprintf("no step falls by more than noise (3 %% or more); within %.0f %% of the fitted curve, and gate runs as far from the steady runs after them unless noise is more", 100*offCurve),
+		Threshold: fmt.Sprintf("no step falls by more than noise (%.0f %% or more); within %.0f %% of the fitted curve, and gate runs as far from the steady runs after them unless noise is more", 100*minFall, 100*offCurve),
 		Remedy:    "the point lies past the knee, or levels were measured in different states: sweep again"}
 	op, known := levelAt(e.fit, e.op())
 	fitted, ok := e.at(float64(e.op()))

@@ -293,7 +293,7 @@ func TestHistoryDates(t *testing.T) {
 		want string
 	}{
 		{now.Add(59 * time.Minute), ""},
-		{now.Add(61 * time.Minute), "line 3: a check of 2026-01-04T01:01:00Z, which is still to come by this machine's clock; correct the line or delete it"},
+		{now.Add(24*time.Hour + time.Minute), "line 3: a check of 2026-01-05T00:01:00Z, which is still to come by this machine's clock; correct the line or delete it"},
 		{now.AddDate(200, 0, 0), "line 3: a check of 2226-01-04T00:00:00Z, which is still to come"},
 		{time.Unix(5, 0), "line 3: a check of 1970-01-01T00:00:05Z, by a clock that was never set"},
 	} {

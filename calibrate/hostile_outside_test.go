@@ -47,7 +47,7 @@ func (o outside) campaign(bend func(*fixture)) *fixture {
 		f.policy.Anchors = []AnchorJournal{a}
 	}
 	f.policy.Scaling = []AnchorJournal{a}
-	f.policy.Approvals = []Approval{{JournalSHA256: o.approved, By: "A", Why: "B"}}
+	f.policy.Approvals = []Approval{{JournalSHA256: o.approved, By: "A", Why: "B", Approved: "2026-09-03"}}
 	f.policy.Profile = o.profile
 	f.policy.PublicAnchor, f.policy.Service = o.public, "eks"
 	f.curve.Fingerprint.Labels["precision"] = o.precision

@@ -14,7 +14,7 @@ func (e *evidence) place(a AnchorJournal) (label, doubt string) {
 		return fmt.Sprintf("%s, measured on another node or cluster (%s)", name, printable(a.Curve.Fingerprint.Target)), ""
 	}
 	ok := slices.ContainsFunc(e.policy.Approvals, func(p Approval) bool {
-		return p.JournalSHA256 == a.SHA256 && p.Simulated == a.Curve.Fingerprint.Simulated
+		return p.JournalSHA256 == a.SHA256 && p.Simulated == a.Curve.Fingerprint.Simulated && oddApproval(p.Approved, a.Curve, e.policy.Now) == ""
 	})
 	if !ok {
 		return name, why + ", which nobody approved in this state (calibrate --approve " + name + ")"

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -206,6 +207,8 @@ type Sidecar struct {
 	Overlay    OverlayState
 	// Baseline is the journal that is given as the baseline, zero where none is.
 	Baseline Source
+	// Now is when the check is judged; zero judges no date by it.
+	Now time.Time
 }
 
 // Check is Check of an overlay with this sidecar. Where the sidecar matches, the
@@ -216,7 +219,13 @@ func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *swe
 	if p := s.Provenance; p != nil && JudgeProvenance(s.Name, p, s.Overlay, c).State == ProvenanceMatches {
 		kept = noise{p.Knee.NoiseSD, p.Knee.NoiseDF}
 	}
-	return s.withBaseline(check(g, c, gpusPerNode, base, kept).WithSidecar(s.Name, s.Provenance, s.Overlay, c), c, base)
+	r := s.withBaseline(check(g, c, gpusPerNode, base, kept, s.Now).WithSidecar(s.Name, s.Provenance, s.Overlay, c), c, base)
+	if p := s.Provenance; p != nil && base == nil {
+		if blind := p.uncounted(s.Name, c); blind != "" {
+			r.Reasons = append(slices.Clone(r.Reasons), blind)
+		}
+	}
+	return r
 }
 
 // WithSidecar adds what an overlay's sidecar says of a check of it; nil is none,

@@ -22,6 +22,9 @@ func (p Provenance) numbers() error {
 			return badKey(fmt.Sprintf("baseline_runs[%d].started", i), "%.80q is no date", r.Started)
 		}
 	}
+	if err := p.order(); err != nil {
+		return err
+	}
 	l, k, v := p.Limits, p.Knee, p.Validity
 	for _, n := range []struct {
 		key        string

@@ -55,7 +55,7 @@ func (e *evidence) publicAnchor(out *AnchorResult) {
 	r := x / ref
 	what := fmt.Sprintf("the public record of %s on %s (%d GPUs, %d per GPU, %s tok a second per GPU; %s)", p.device, p.service, p.gpus, p.concurrencyPerGPU, num(ref), p.source)
 	if math.Abs(r-1) > publicTolerance {
-		out.Notes = append(out.Notes, fmt.Sprintf("x%.3f of %s, more than 25 %% off: it vouches for nothing", r, what))
+		out.Notes = append(out.Notes, fmt.Sprintf("x%.3f of %s, more than %.0f %% off: it vouches for nothing", r, what, 100*publicTolerance))
 		return
 	}
 	out.Strength, out.Ratio, out.Label = Human, r, fmt.Sprintf("at x%.3f of %s", r, what)

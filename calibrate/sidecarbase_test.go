@@ -83,7 +83,7 @@ func TestMeasuredAfter(t *testing.T) {
 	for _, c := range []struct {
 		began time.Time
 		after bool
-	}{{last.Add(-time.Hour), false}, {last.Add(maxClockError), false}, {last.Add(maxClockError + time.Second), true}, {time.Time{}, false}} {
+	}{{last.Add(-time.Hour), false}, {last.Add(measuredAfter), false}, {last.Add(measuredAfter + time.Second), true}, {time.Time{}, false}} {
 		base.Runs[0].Started = c.began
 		if got := MeasuredAfter(base, check); (got != "") != c.after {
 			t.Errorf("%v: %q", c.began, got)

@@ -25,6 +25,10 @@ func splitGap(x []float64, n noise) (gap, threshold float64, split bool) {
 // ttftGap is the largest allowed gap of ln TTFT p99 between runs: ln 3.
 const ttftGap = 1.0986122886681098
 
+// tailRatio is the max/min of TTFT p99 that needs a second witness, and of TTFT
+// p50 that is one.
+const tailRatio = 2
+
 // tailApart applies C2 to the runs' TTFT p99 and p50. Tails alone may spread by
 // a factor of two, because the p99 of healthy runs has a CV of 12–30 %; more
 // than that needs a second witness: the medians, or throughput (split).
@@ -32,7 +36,7 @@ func tailApart(p99, p50 []float64, split bool) bool {
 	if knee.MaxGap(p99) > ttftGap {
 		return true
 	}
-	return ratio(p99) > 2 && (ratio(p50) > 2 || split)
+	return ratio(p99) > tailRatio && (ratio(p50) > tailRatio || split)
 }
 
 // ratio is max/min.

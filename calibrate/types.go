@@ -1,6 +1,8 @@
 package calibrate
 
 import (
+	"time"
+
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -35,6 +37,8 @@ type Policy struct {
 	AllowSimulated bool
 	// SLOMaxTTFTMS bounds the ceiling; 0 means the plan's, else 2,000.
 	SLOMaxTTFTMS float64
+	// Now is when the judgement is made; zero judges no date by it.
+	Now time.Time
 	// Journal is the state of the journal that is judged. Approvals and Anchors
 	// are what C7 may rest on.
 	Journal   Source

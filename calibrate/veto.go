@@ -15,6 +15,9 @@ type Veto struct {
 	Fired  bool   `json:"fired"`
 	// Says gives the numbers, or what is missing.
 	Says string `json:"says"`
+	// lost says that what every campaign measures for it is not in the journal,
+	// and nothing else is missing: it could have fired.
+	lost bool
 }
 
 func (v Veto) text() string {
@@ -51,8 +54,6 @@ func (e *evidence) streamVeto() Veto {
 	bytes, precise := bytesPerWeight(f.Labels["precision"])
 	per := e.gpusPerWorker()
 	switch {
-	case !positive(itl):
-		v.Says = "the journal has no single-stream ITL"
 	case f.Labels["gpu_product"] == "":
 		v.Says = "the GPU is not stated (--label gpu_product=...)"
 	case !known:
@@ -65,6 +66,9 @@ func (e *evidence) streamVeto() Veto {
 		v.Says = fmt.Sprintf("the precision %q is not known here", printable(f.Labels["precision"]))
 	case per == 0:
 		v.Says = "the GPUs of a worker are not stated (--label workers=... or gpus_per_worker=...)"
+	case !positive(itl):
+		v.lost = !f.Simulated
+		v.Says = "the journal has no single-stream ITL"
 	case w.least*bytes > gpu.memoryGB*float64(per):
 		// 10⁹ weights × bytes is gigabytes. Every weight that a token reads is there.
 		v.Judged, v.Fired = true, true

@@ -71,6 +71,32 @@ func TestStreamVeto(t *testing.T) {
 	}
 }
 
+// The single-stream ITL that every preflight measures is not in the journal, and
+// all else is: the veto could have fired, so that nothing vouches. Where it could
+// not be judged anyway, and in a simulation, it is told only.
+func TestLostStream(t *testing.T) {
+	vouched := func(itl float64) *fixture {
+		f := judged(itl)
+		f.policy.Journal, f.policy.Approvals = Source{"own.jsonl", ownHash}, []Approval{{JournalSHA256: ownHash, By: "A", Why: "B", Approved: "2026-09-03"}}
+		return f
+	}
+	if g := gate(vouched(6.8).propose(), "C7"); g.State != Met {
+		t.Fatalf("%+v", g)
+	}
+	p := vouched(0).propose()
+	if g := gate(p, "C7"); g.State != Unmet || !strings.Contains(g.Observed, "no single-stream ITL") || !strings.Contains(g.Remedy, "preflight") || p.Writable {
+		t.Errorf("%+v", g)
+	}
+	f := vouched(0)
+	f.curve.Fingerprint.Labels["precision"] = ""
+	if g := gate(f.propose(), "C7"); g.State != Met {
+		t.Errorf("without a precision: %+v", g)
+	}
+	if g := gate(vouched(0).simulated().propose(), "C7"); g.State == Unmet {
+		t.Errorf("simulated: %+v", g)
+	}
+}
+
 // A veto refuses whatever vouches, and whatever is waived.
 func TestVetoBeatsEveryAnchor(t *testing.T) {
 	f := withAnchor(1, nil)

@@ -176,6 +176,11 @@ func (e *evidence) c6() GateResult {
 		Threshold: fmt.Sprintf("C1 and C2 hold pooled over two deployments, or over two windows %s apart", hours(e.policy.Profile.WindowGap()))}
 	ok, seen := e.secondWindow()
 	g.Observed = seen
+	if odd := OddDates(e.curve, e.policy.Now); odd != "" {
+		g.Observed += "; " + odd
+		g.Remedy, g.noData = "set the clocks of this machine and of the one that measured, then calibrate again in a new journal", true
+		return g
+	}
 	if e.attempts.several() {
 		observed, apart := e.pooled()
 		g.Observed += "; " + observed

@@ -94,3 +94,33 @@ func TestCheckOfFewerWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckUncounted: nobody counted the workers of a check, and those of its
+// baseline were. A pulse sees lost ones instead, which is said; without one the
+// check is inconclusive. What was never counted is no news.
+func TestCheckUncounted(t *testing.T) {
+	count := func(c *sweep.Curve) { (&fixture{curve: *c}).counted() } // their runs are shared
+	g := testGate()
+	g.ConcurrencyPerGPU, g.FloorPerGPU = 32, 4300
+	const says = "no run of the check has its ready workers counted, and those of the baseline were, 8 of them"
+	for _, row := range []struct {
+		name string
+		bend func(base, now *sweep.Curve)
+		want Verdict
+		told bool
+	}{
+		{"neither", func(_, _ *sweep.Curve) {}, Pass, false},
+		{"both", func(base, now *sweep.Curve) { count(base); count(now) }, Pass, false},
+		{"the check only", func(_, now *sweep.Curve) { count(now) }, Pass, false},
+		{"the baseline only, pulsed", func(base, _ *sweep.Curve) { count(base) }, Pass, true},
+		{"the baseline only, not pulsed", func(base, now *sweep.Curve) { count(base); now.Runs = now.Runs[:len(now.Runs)-1] }, Inconclusive, true},
+		{"neither, not pulsed", func(_, now *sweep.Curve) { now.Runs = now.Runs[:len(now.Runs)-1] }, Pass, false},
+	} {
+		base, now := pulseFixture()
+		row.bend(&base, &now)
+		r := Check(g, now, 8, &base)
+		if told := strings.Contains(strings.Join(r.Reasons, "\n"), says); r.Verdict != row.want || told != row.told {
+			t.Errorf("%s: %s %q", row.name, r.Verdict, r.Reasons)
+		}
+	}
+}

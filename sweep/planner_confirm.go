@@ -40,7 +40,8 @@ type tally struct {
 // watching until the runs have lasted for watch, which is asked for where the
 // endpoint stood still before any load: that was the first stall. A second one
 // ends the attempts: what stalls twice is no accident. So does whatever else no
-// further attempt can mend. An attempt whose gate run is INVALID ends there.
+// further attempt can mend, such as more INVALID ones than tries allow, however
+// long is to be watched. An attempt whose gate run is INVALID ends there.
 func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) (a tally, ok bool) {
 	a.earlier, a.want, a.tries = t.stalls, want, tries
 	a.p99, a.p50 = slices.Clone(t.earlier99), slices.Clone(t.earlier50)
@@ -48,7 +49,7 @@ func (t *tape) attempts(n int, p Purpose, want, tries int, watch time.Duration) 
 	if watch > 0 {
 		a.before = 1
 	}
-	for a.valid < want && !a.hopeless() || a.valid >= want && a.watched < watch {
+	for !a.hopeless() && (a.valid < want || a.watched < watch) {
 		valid, stalled := true, false
 		var gate loadgen.Estimate
 		for _, kind := range []loadgen.RunKind{loadgen.Gate, loadgen.Steady} {
@@ -92,7 +93,8 @@ func (a tally) stalls() bool {
 
 func (a tally) torn() bool { return TailsApart(a.p99, a.p50) }
 
-// hopeless: too few attempts are left for those that are still needed.
+// hopeless: too few attempts are left for those that are still needed, which is
+// to say that more are INVALID than may be.
 func (a tally) hopeless() bool { return a.want-a.valid > a.tries-a.made }
 
 // stalled reports whether the run failed the stall gate.
@@ -116,6 +118,8 @@ func (a tally) verdict(n, want int) string {
 		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
 	case a.torn():
 		return fmt.Sprintf("unstable: gate runs at %d per GPU are of two kinds, ×%.1f apart in TTFT p99 and ×%.1f in p50", n, apart(a.p99), apart(a.p50))
+	case a.valid >= want && a.hopeless():
+		return fmt.Sprintf("%d of %d attempts at %d per GPU were INVALID (%s), at most %d may be", a.made-a.valid, a.made, n, gatesOf(a.invalid), a.tries-a.want)
 	case a.valid < want:
 		return fmt.Sprintf("only %d of %d attempts at %d per GPU were valid (%s), %d of at most %d are needed", a.valid, a.made, n, gatesOf(a.invalid), want, a.tries)
 	}

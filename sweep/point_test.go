@@ -266,6 +266,8 @@ func TestCheck(t *testing.T) {
 		{"watched longer", watch, nil, 10, true, "5 of 5"},
 		{"nothing to watch for any more", watch, invalid("V8", 1, 2, 3, 4, 5), 3, false, "only 0 of 3"},
 		{"the second stall, while watching", watch, invalid("V6", 7), 7, false, "stood still before any load"},
+		{"more INVALID while watching than may be", watch, invalid("V8", 7, 8, 9), 9, false, "3 of 6 attempts at 128 per GPU were INVALID (V8), at most 2 may be"},
+		{"two INVALID while watching", watch, invalid("V8", 7, 8), 10, true, "4 of 6"},
 		{"one stall before any load", watch, invalid("V8", 2), 10, true, "4 of 5"},
 	} {
 		w := newWorld(kneetest.GB300(210), 0.03, 1)

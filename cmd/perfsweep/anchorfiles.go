@@ -165,7 +165,8 @@ func (a *app) approveJournal(f *calibrateFlags, ov overlayFile, policy calibrate
 		return err
 	}
 	curve.Plan.Confirm = true
-	entry, err := calibrate.Approve(src, curve, ov.gate, policy, f.anchor.by, f.anchor.why, time.Now().UTC().Format(time.DateOnly))
+	policy.Now = time.Now()
+	entry, err := calibrate.Approve(src, curve, ov.gate, policy, f.anchor.by, f.anchor.why, policy.Now.UTC().Format(time.DateOnly))
 	var refused *calibrate.NotApprovableError
 	if errors.As(err, &refused) {
 		a.write(a.out, "%s: %s\n", f.anchor.approve, refused)

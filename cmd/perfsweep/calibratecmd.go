@@ -153,6 +153,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		return err
 	}
 	if len(f.bundle.from) > 0 {
+		policy.Now = time.Now()
 		return a.calibrateFrom(f, ov, policy, unchecked)
 	}
 	if cam.model == "" {
@@ -176,6 +177,7 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, ov overlayFile,
 	if policy.Journal, err = sourceOf(cam.flags.journal); err != nil {
 		return err
 	}
+	policy.Now = time.Now()
 	c := conclude(curve, ov.gate, policy)
 	if c.proposal.Err != nil {
 		return badInputf("%s: %w", f.overlay, c.proposal.Err)

@@ -203,25 +203,14 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 		}
 	}
 	r.Findings, r.Stalls = attributeRuns(r.Curve.Runs, r.Curve.Fingerprint.GPUs), stalls(r.Curve.Runs)
-	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}, Baseline: source}
+	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}, Baseline: source, Now: time.Now()}
 	r.Result = side.Check(gate, r.Curve, f.nodeGPUs, base)
-	r.Result.Reasons = append(r.Result.Reasons, oddDates(r.Curve, sidecar, side.Name)...)
-	return r, f.emulateAICR(ov.Overlay, &r)
-}
-
-// oddDates says what of the times of a check and its sidecar cannot be.
-func oddDates(c sweep.Curve, sidecar *calibrate.Provenance, name string) []string {
-	now := time.Now()
-	var out []string
-	if odd := calibrate.OddDates(c, now); odd != "" {
-		out = append(out, odd)
-	}
 	if sidecar != nil {
-		if odd := sidecar.OddDates(now); odd != "" {
-			out = append(out, "in "+name+", "+odd)
+		if odd := sidecar.OddDates(side.Now); odd != "" {
+			r.Result.Reasons = append(r.Result.Reasons, "in "+side.Name+", "+odd)
 		}
 	}
-	return out
+	return r, f.emulateAICR(ov.Overlay, &r)
 }
 
 // base reads the baseline, nil where none is named.

@@ -135,9 +135,6 @@ func (a *app) answerCalibrate(f *calibrateFlags, ov overlayFile, c conclusion, c
 		p.Fit = knee.Find(curve.Points(), knee.Options{EStar: curve.Plan.EStar, Explain: true})
 	}
 	p.Reasons = append(p.Reasons, unchecked...)
-	if odd := calibrate.OddDates(curve, time.Now()); odd != "" {
-		p.Reasons = append(p.Reasons, odd)
-	}
 	return a.finishCalibrate(f, ov, c.policy, report.Calibration{
 		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: c.findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),

@@ -111,6 +111,12 @@ func (o *openJournal) join(now sweep.Curve, old *sweep.Curve, elsewhere string) 
 	if last := old.Windows(); last > max(now.Plan.Window, 1) && !sweep.NextStep(now.Plan, old.Runs).Done {
 		return now, badInputf("%s is in window %d, and what is missing in the first one cannot be measured any more; use a new --journal", o.path, last)
 	}
+	unwatched := now.Plan
+	unwatched.MinWatch = old.Plan.MinWatch
+	if now.Plan.MinWatch > 0 && old.Plan.MinWatch == 0 && !sweep.NextStep(unwatched, old.Runs).Done {
+		return now, badInputf("the endpoint stood still before any load, which %s cannot hold any more: check with a new --journal, which then watches for a stall that recurs", o.path)
+	}
+	now.Plan = unwatched // as its preflight had it, which stays
 	// The old calibration of prompt lengths keeps the prompts the same.
 	now.Runs, now.Started, now.Preflight, now.ID, now.Rejudged = old.Runs, old.Started, old.Preflight, old.ID, old.Rejudged
 	now.Configuration = old.Configuration // it was begun so

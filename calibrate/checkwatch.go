@@ -1,0 +1,36 @@
+package calibrate
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/perfsweep/perfsweep/sweep"
+)
+
+// A check has three valid attempts of at most five (knee.md §17). Where the
+// endpoint stood still before any load, attempts go on until they have lasted for
+// the plan's MinWatch, and there may be any number of them. What may be INVALID
+// stays two (checkInvalid): more attempts are more chances to see what is wrong
+// with an environment, and no reason to overlook it.
+
+// unwatched says that attempts which were to watch for a recurring stall ended
+// before they had, "" if they did not. The sum may be short by what rounding took
+// from the dates.
+func unwatched(c sweep.Curve, a attempts) string {
+	want := c.Plan.MinWatch
+	if len(a.valid) < checkValid || a.watched >= want-time.Millisecond {
+		return ""
+	}
+	return fmt.Sprintf("the endpoint stood still before any load, and the attempts watched for %s of the %s after which a stall that recurs is seen: continue the journal with --resume and without --max-wall",
+		a.watched.Round(time.Second), want.Round(time.Second))
+}
+
+// surplus says that attempts were added to a check that had ended, "" if none
+// were.
+func surplus(c sweep.Curve, n int) string {
+	more := c.BeyondCheck(n)
+	if more == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d run(s) at %d per GPU were added to a check that had ended: a check that goes on until the answer pleases is none; check again with a new journal", more, n)
+}
