@@ -89,6 +89,9 @@ func (c *campaign) say(format string, args ...any) {
 	c.app.say(format, args...)
 }
 
+// besideAB is the journal of B.
+func besideAB(journal string) string { return journal + ".b" }
+
 // second is the campaign of B: the flags of A, but for its own target, labels
 // and journal. The journal may be missing where A's is not: a kill can fall
 // between the two.
@@ -96,7 +99,7 @@ func (f *abFlags) second(a *campaign) *campaign {
 	flags := *a.flags
 	flags.target, flags.resume = f.target, false
 	if flags.journal != "" {
-		flags.journal += ".b"
+		flags.journal = besideAB(flags.journal)
 	}
 	return &campaign{app: a.app, flags: &flags, changed: a.changed, side: sweep.SideB}
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/perfsweep/perfsweep/calibrate"
 )
 
 // fileUse is a file that a command reads or writes, or that belongs to the
@@ -19,8 +23,9 @@ type fileUse struct {
 // journalFlags name journals, which one command may read for several ends.
 func journalFlags() []string { return []string{"journal", "baseline", "anchor", "scaling", "approve"} }
 
-// ownFiles refuses a command one of whose files would replace another one. It
-// stands before every command, so that no file is forgotten by one of them.
+// ownFiles refuses a command one of whose files would replace another one, or
+// what another command of this program keeps. It stands before every command, so
+// that no file is forgotten by one of them.
 func (a *app) ownFiles(c *cobra.Command, args []string) error {
 	uses := a.fileUses(c, args)
 	for i, w := range uses {
@@ -31,6 +36,9 @@ func (a *app) ownFiles(c *cobra.Command, args []string) error {
 			if sameFile(w.path, other.path) {
 				return badInputf("--%s %s: the command uses that file for something else; name another", w.flag, w.path)
 			}
+		}
+		if kept := keptAt(w.path); w.written && replaces(c.Name(), w.flag) && kept != "" {
+			return badInputf("--%s %s: there is %s in that file, which would be lost; name another, or move it", w.flag, w.path, kept)
 		}
 	}
 	return nil
@@ -46,23 +54,20 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			values = list.GetSlice()
 		}
-		written := writes(c.Name(), f.Name)
+		written := writes(c, f.Name)
 		for _, v := range values {
 			// Any flag may name a file; one that is not there yet only if it is to be written.
 			if info, err := os.Stat(v); written || err == nil && !info.IsDir() {
 				uses = append(uses, fileUse{f.Name, v, written})
 			}
 		}
-		if f.Name == "overlay" {
-			overlay := values[0]
-			uses = append(uses, fileUse{"overlay", overlay, false})
-			if to := diverted(c.Flags(), overlay); to != "" {
-				overlay = to
-				uses = append(uses, fileUse{"overlay", to, true})
+		switch f.Name {
+		case "overlay":
+			uses = append(uses, overlayFiles(c, values[0])...)
+		case "ab": // its journal lies beside that of --target
+			if j := c.Flags().Lookup("journal"); j != nil && j.Changed {
+				uses = append(uses, fileUse{"ab", besideAB(j.Value.String()), true})
 			}
-			uses = append(uses,
-				fileUse{"sidecar", sidecarFile("", overlay), writes(c.Name(), "sidecar")},
-				fileUse{"approvals", approvalsFile("", overlay), writes(c.Name(), "approvals")})
 		}
 	})
 	if c.Name() == "report" {
@@ -70,7 +75,71 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 			uses = append(uses, fileUse{"output", file, true})
 		}
 	}
-	return uses
+	if c.Name() == "profile" {
+		for _, path := range a.artifacts() {
+			uses = append(uses, fileUse{"output-artifact-dir " + filepath.Base(path), path, true})
+		}
+	}
+	return append(uses, kubeconfigs(c)...)
+}
+
+// overlayFiles are those that belong to an overlay: its chain, and what lies beside
+// it or, with --data, beside the candidate that is made of it.
+func overlayFiles(c *cobra.Command, overlay string) []fileUse {
+	var uses []fileUse
+	for _, path := range chainFiles(c, overlay) {
+		uses = append(uses, fileUse{"recipes", path, false})
+	}
+	if to := diverted(c.Flags(), overlay); to != "" {
+		overlay = to
+		uses = append(uses, fileUse{"data", to, true})
+	}
+	return append(uses,
+		fileUse{"sidecar", sidecarFile("", overlay), writes(c, "sidecar")},
+		fileUse{"approvals", approvalsFile("", overlay), writes(c, "approvals")})
+}
+
+// chainFiles are the files that an overlay inherits from, or may: what lies in
+// its recipe folder where a chain is looked for.
+func chainFiles(c *cobra.Command, overlay string) []string {
+	folder := ""
+	if f := c.Flags().Lookup("recipes"); f != nil {
+		folder = f.Value.String()
+	}
+	root, err := recipeFolder(folder, overlay)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, dir := range []string{root, filepath.Join(root, "overlays"), filepath.Join(root, "mixins"), filepath.Join(root, "validators")} {
+		entries, err := os.ReadDir(dir)
+		if err != nil { // it is said where the folder is read
+			continue
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if ext := filepath.Ext(path); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && !sameFile(path, overlay) {
+				out = append(out, path)
+			}
+		}
+	}
+	return out
+}
+
+// kubeconfigs are the files that say where a cluster is, where no flag does.
+func kubeconfigs(c *cobra.Command) []fileUse {
+	if f := c.Flags().Lookup("kubeconfig"); f == nil || f.Changed {
+		return nil
+	}
+	files := filepath.SplitList(os.Getenv("KUBECONFIG"))
+	if home, err := os.UserHomeDir(); err == nil && len(files) == 0 {
+		files = []string{filepath.Join(home, ".kube", "config")}
+	}
+	var out []fileUse
+	for _, path := range files {
+		out = append(out, fileUse{"kubeconfig", path, false})
+	}
+	return out
 }
 
 // diverted is the candidate that --data makes of an overlay, "" without it, or
@@ -89,14 +158,52 @@ func diverted(fl *pflag.FlagSet, overlay string) string {
 }
 
 // writes reports whether a flag names a file that its command writes.
-func writes(command, flag string) bool {
+func writes(c *cobra.Command, flag string) bool {
 	switch flag {
 	case "ctrf", "junit", "history", "journal", "bundle":
 		return true
 	case "sidecar", "approvals":
-		return command == "calibrate"
+		return c.Name() == "calibrate"
+	case "overlay":
+		return c.Name() == "calibrate" && c.Flags().Changed("write") && !c.Flags().Changed("data")
 	}
 	return false
+}
+
+// replaces reports whether a command writes the file of a flag anew, whatever it
+// held: the others continue what they find there, or refuse it.
+func replaces(command, flag string) bool {
+	return flag == "ctrf" || flag == "junit" || command == "report" && flag == "output" || command == "profile"
+}
+
+// keptAt says what of ours lies at a path, "" where nothing does.
+func keptAt(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = f.Close() }() // only read
+	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	if err != nil || len(bytes.TrimSpace(head)) == 0 {
+		return ""
+	}
+	has := func(key string) bool { return bytes.Contains(head, []byte(key)) }
+	switch {
+	case bytes.HasPrefix(head, []byte(`{"type":"campaign"`)):
+		return "a journal"
+	case calibrate.LooksLikeProvenance(head):
+		return "the provenance of an overlay"
+	case has(`"approvals"`) && has(`"journal_sha256"`):
+		return "a file of approvals"
+	case bytes.HasPrefix(head, []byte(`{"schema_version":`)) && has(`"series_sha256":`):
+		return "a history of checks"
+	case has("kind: RecipeMetadata"), has("kind: RecipeMixin"), has("kind: ValidatorCatalog"):
+		return "a recipe"
+	}
+	return ""
 }
 
 // sameFile compares two names, of files that may not be there yet.

@@ -26,6 +26,7 @@ type aiperfFlag struct {
 	o *aiperf.Options
 }
 
+// String is empty: a value may be a secret, and a default is in the help.
 func (f aiperfFlag) String() string { return "" }
 
 func (f aiperfFlag) Type() string {
@@ -39,6 +40,14 @@ func (f aiperfFlag) Set(v string) error { return f.Flag.Set(f.o, v) }
 
 func (a *app) profileCmd() *cobra.Command {
 	o := aiperf.Defaults()
+	a.artifacts = func() []string {
+		f := o.Files()
+		paths := []string{f.JSON, f.CSV, f.Ready}
+		if o.Records {
+			paths = append(paths, f.Records)
+		}
+		return paths
+	}
 	c := &cobra.Command{
 		Use:   "profile --model M --url URL --concurrency N --osl TOKENS",
 		Short: "Measure one point with AIPerf's flags and files",

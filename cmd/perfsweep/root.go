@@ -26,6 +26,8 @@ type app struct {
 	flagsOnly bool        // judge the flags of a command, and do nothing with them
 	// open finds a target that is no cluster's: openTarget outside virtual time.
 	open func(spec string, gpus int) (*target, error)
+	// artifacts are the files that profile will write.
+	artifacts func() []string
 	// remains are what could not be removed of what was made elsewhere.
 	remains []error
 }
