@@ -106,11 +106,11 @@ func Evaluate(g Gate, m Measured) (Evaluation, error) {
 	}
 	if floor != 0 && m.TokPerSec < e.EffectiveFloorTokPerSec {
 		is, least := Apart(m.TokPerSec, e.EffectiveFloorTokPerSec, 2)
-		e.Reasons = append(e.Reasons, fmt.Sprintf("output throughput %s tok/s is below %s (%s, less 10 %%)", is, least, how))
+		e.Reasons = append(e.Reasons, fmt.Sprintf("output throughput %s tok/s is below %s (%s, less %.0f %%)", is, least, how, 100*Tolerance))
 	}
 	if g.CeilingTTFTP99MS != 0 && m.TTFTP99MS > e.EffectiveCeilingTTFTP99MS {
 		is, most := Apart(m.TTFTP99MS, e.EffectiveCeilingTTFTP99MS, 2)
-		e.Reasons = append(e.Reasons, fmt.Sprintf("TTFT p99 %s ms is above %s (ceiling %s, plus 10 %%)", is, most, decimal(g.CeilingTTFTP99MS)))
+		e.Reasons = append(e.Reasons, fmt.Sprintf("TTFT p99 %s ms is above %s (ceiling %s, plus %.0f %%)", is, most, decimal(g.CeilingTTFTP99MS), 100*Tolerance))
 	}
 	e.Pass = len(e.Reasons) == 0
 	return e, nil

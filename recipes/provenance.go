@@ -18,13 +18,19 @@ type recorded struct {
 	gpus    int
 	conc    int // per GPU; of a managed comment only
 	model   string
-	date    time.Time // the newest
+	date    time.Time // the newest that is not still to come
+	ahead   time.Time // one that is
 	line    int       // from 1, of the first comment
 	mention bool      // there is a throughput or a date
 }
 
-// record reads the comments, the managed ones included.
-func (o *Overlay) record() recorded {
+// clockError is how far the clock that dated a comment may be ahead: a comment
+// holds a day of some time zone.
+const clockError = 48 * time.Hour
+
+// record reads the comments, the managed ones included. A zero today takes any
+// date.
+func (o *Overlay) record(today time.Time) recorded {
 	var r recorded
 	var words []string
 	from, to := o.phaseLines()
@@ -53,11 +59,16 @@ func (o *Overlay) record() recorded {
 		r.model = m[1]
 	}
 	for _, s := range regexp.MustCompile(`\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b`).FindAllString(prose, -1) {
-		if d, err := time.Parse(time.DateOnly, s); err == nil && d.After(r.date) {
+		d, err := time.Parse(time.DateOnly, s)
+		switch {
+		case err != nil:
+		case !today.IsZero() && d.After(today.Add(clockError)):
+			r.ahead = d // until when it holds, maybe; nothing was measured then
+		case d.After(r.date):
 			r.date = d
 		}
 	}
-	r.mention = r.perGPU > 0 || r.total > 0 || !r.date.IsZero()
+	r.mention = r.perGPU > 0 || r.total > 0 || !r.date.IsZero() || !r.ahead.IsZero()
 	return r
 }
 
@@ -122,7 +133,7 @@ func (l *linter) provenance(opt Options) {
 	if threshold == nil {
 		return
 	}
-	r := o.record()
+	r := o.record(opt.Today)
 	if !r.mention {
 		l.warn(threshold, "no-provenance", "no comment of the performance phase says what was measured", "run perfsweep calibrate, or write down throughput, GPUs, load and date")
 	}
@@ -131,7 +142,7 @@ func (l *linter) provenance(opt Options) {
 		case f > m:
 			l.warn(floor, "floor-above-measured", fmt.Sprintf("the floor %s is above the recorded %s tok/s", decimal(f), roundest(m)), "derive it from the measured spread: perfsweep calibrate")
 		case f < m/2:
-			l.warn(floor, "floor-slack", fmt.Sprintf("the floor %s is %.0f %% of the recorded %s tok/s; with the evaluator's 10 %% a loss of %.0f %% passes", decimal(f), 100*f/m, roundest(m), 100-90*f/m),
+			l.warn(floor, "floor-slack", fmt.Sprintf("the floor %s is %.0f %% of the recorded %s tok/s; with the evaluator's %.0f %% a loss of %.0f %% passes", decimal(f), 100*f/m, roundest(m), 100*Tolerance, 100*(1-(1-Tolerance)*f/m)),
 				"derive it from the measured spread: perfsweep calibrate")
 		}
 	}
@@ -143,6 +154,8 @@ func (l *linter) provenance(opt Options) {
 		stale(fmt.Sprintf("the comment records a measurement at %d per GPU, the file pins %d", r.conc, g.ConcurrencyPerGPU))
 	case r.model != "" && g.Model != "" && r.model != g.Model:
 		stale(fmt.Sprintf("the comment records the model %s, the file pins %s", clip(r.model), clip(g.Model)))
+	case r.date.IsZero() && !r.ahead.IsZero():
+		stale(fmt.Sprintf("the date in the comment is %s, which is still to come", r.ahead.Format(time.DateOnly)))
 	case !r.date.IsZero() && opt.MaxAge > 0 && opt.Today.Sub(r.date) > opt.MaxAge:
 		stale(fmt.Sprintf("the newest date in the comment is %s, %d days ago", r.date.Format(time.DateOnly), int(opt.Today.Sub(r.date).Hours()/24)))
 	}

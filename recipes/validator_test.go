@@ -3,6 +3,7 @@ package recipes
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // A tag that is no release is refused where a user names it; what is known of a
@@ -43,6 +44,30 @@ func TestValidatorTags(t *testing.T) {
 		}
 		if says, known := ignoresInputs(row.tag); known != row.known || !strings.Contains(says, row.says) || (says == "") != (row.says == "") {
 			t.Errorf("%q: %q, known %v", row.tag, says, known)
+		}
+	}
+}
+
+// A date that is still to come is none at which anything was measured, nor does it
+// make an old measurement new.
+func TestRecordAhead(t *testing.T) {
+	opt := Options{Today: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), MaxAge: 180 * 24 * time.Hour}
+	for _, row := range []struct{ words, says string }{
+		{"Measured 2026-11-20 on 8 GPUs: 60,000 tok/s.", ""},
+		{"Measured 2026-12-02 on 8 GPUs: 60,000 tok/s.", ""},
+		{"Measured 2026-12-03 on 8 GPUs: 60,000 tok/s.", "the date in the comment is 2026-12-03, which is still to come"},
+		{"Measured 2099-01-01 on 8 GPUs: 60,000 tok/s.", "the date in the comment is 2099-01-01, which is still to come"},
+		{"Measured 2026-11-20 on 8 GPUs: 60,000 tok/s; to be measured again by 2027-05-01.", ""},
+		{"Measured 2026-01-20 on 8 GPUs: 60,000 tok/s; to be measured again by 2027-05-01.", "the newest date in the comment is 2026-01-20, 314 days ago"},
+	} {
+		var got []string
+		for _, f := range LintWith("f", []byte(replaced("Measured 2026-11-20 on 8 GPUs: 60,000 tok/s. "+fullNode, row.words)), opt) {
+			if f.Rule == "stale-provenance" {
+				got = append(got, f.Message)
+			}
+		}
+		if want := strings.Join(got, "; "); want != row.says {
+			t.Errorf("%s: %q, want %q", row.words, got, row.says)
 		}
 	}
 }

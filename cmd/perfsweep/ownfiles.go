@@ -76,9 +76,7 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 		}
 	}
 	if c.Name() == "profile" {
-		for _, path := range a.artifacts() {
-			uses = append(uses, fileUse{"output-artifact-dir " + filepath.Base(path), path, true})
-		}
+		uses = append(uses, a.artifacts()...)
 	}
 	return append(uses, kubeconfigs(c)...)
 }

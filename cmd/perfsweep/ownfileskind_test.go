@@ -174,7 +174,7 @@ func TestOwnFilesElsewhere(t *testing.T) {
 		{"sweep --target sim:gb300 --ab sim:h100 --journal j.jsonl --ca-file j.jsonl.b", used},
 		{check + "--ctrf p.json", lost}, {check + "--junit a.json", lost}, {check + "--ctrf h.json", lost}, {check + "--ctrf alone.yaml", lost},
 		{"report j.jsonl -o p.json", lost}, {"report j.jsonl -o a.json", lost}, {"report j.jsonl -o h.json", lost},
-		{"profile --model m --url http://127.0.0.1:1 --concurrency 1 --osl 8 --output-artifact-dir out --profile-export-prefix r", "out/r.json: there is a file of approvals"},
+		{"profile --model m --url http://127.0.0.1:1 --concurrency 1 --osl 8 --output-artifact-dir out --profile-export-prefix r", "--profile-export-prefix out/r.json: there is a file of approvals"},
 		{"profile --model m --url http://127.0.0.1:1 --concurrency 1 --osl 8 --output-artifact-dir out --profile-export-prefix .aiperf_results_ready", used},
 	} {
 		var said bytes.Buffer

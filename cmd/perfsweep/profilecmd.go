@@ -26,7 +26,6 @@ type aiperfFlag struct {
 	o *aiperf.Options
 }
 
-// String is empty: a value may be a secret, and a default is in the help.
 func (f aiperfFlag) String() string { return "" }
 
 func (f aiperfFlag) Type() string {
@@ -40,13 +39,14 @@ func (f aiperfFlag) Set(v string) error { return f.Flag.Set(f.o, v) }
 
 func (a *app) profileCmd() *cobra.Command {
 	o := aiperf.Defaults()
-	a.artifacts = func() []string {
+	a.artifacts = func() []fileUse {
 		f := o.Files()
-		paths := []string{f.JSON, f.CSV, f.Ready}
+		const export = "profile-export-prefix"
+		uses := []fileUse{{export, f.JSON, true}, {export, f.CSV, true}, {"output-artifact-dir", f.Ready, true}}
 		if o.Records {
-			paths = append(paths, f.Records)
+			uses = append(uses, fileUse{export, f.Records, true})
 		}
-		return paths
+		return uses
 	}
 	c := &cobra.Command{
 		Use:   "profile --model M --url URL --concurrency N --osl TOKENS",

@@ -27,7 +27,7 @@ type app struct {
 	// open finds a target that is no cluster's: openTarget outside virtual time.
 	open func(spec string, gpus int) (*target, error)
 	// artifacts are the files that profile will write.
-	artifacts func() []string
+	artifacts func() []fileUse
 	// remains are what could not be removed of what was made elsewhere.
 	remains []error
 }
