@@ -63,7 +63,7 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 		}
 		switch f.Name {
 		case "overlay":
-			uses = append(uses, overlayFiles(c, values[0])...)
+			uses = append(uses, besideOverlay(c, values[0])...)
 		case "ab": // its journal lies beside that of --target
 			if j := c.Flags().Lookup("journal"); j != nil && j.Changed {
 				uses = append(uses, fileUse{"ab", besideAB(j.Value.String()), true})
@@ -75,15 +75,18 @@ func (a *app) fileUses(c *cobra.Command, args []string) []fileUse {
 			uses = append(uses, fileUse{"output", file, true})
 		}
 	}
+	if a.config != nil {
+		uses = append(uses, fileUse{"config", a.config.file, false})
+	}
 	if c.Name() == "profile" {
 		uses = append(uses, a.artifacts()...)
 	}
 	return append(uses, kubeconfigs(c)...)
 }
 
-// overlayFiles are those that belong to an overlay: its chain, and what lies beside
+// besideOverlay are those that belong to an overlay: its chain, and what lies beside
 // it or, with --data, beside the candidate that is made of it.
-func overlayFiles(c *cobra.Command, overlay string) []fileUse {
+func besideOverlay(c *cobra.Command, overlay string) []fileUse {
 	var uses []fileUse
 	for _, path := range chainFiles(c, overlay) {
 		uses = append(uses, fileUse{"recipes", path, false})

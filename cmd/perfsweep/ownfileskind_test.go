@@ -14,25 +14,27 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// fileFlags name files that are read, or written by the commands of outputs.
+// fileFlags name files that are read, or written by the commands of writtenBy.
 const fileFlags = `anchor api-key-file approvals approve baseline ca-file cert-file deploy-file deployment-spec key-file kubeconfig
 	overlay replay scaling sidecar unix-socket workload ctrf junit history journal`
 
-// outputs are the flags whose file a command writes. "output" is -o of report.
-func outputs() map[string][]string {
+// writtenBy are the flags whose file a command writes. "output" is -o of report.
+func writtenBy() map[string][]string {
 	return map[string][]string{
 		"sweep":     {"journal"},
 		"calibrate": {"approvals", "journal", "overlay", "sidecar"},
 		"check":     {"ctrf", "history", "journal", "junit"},
 		"report":    {"output"},
+		"config":    {"journal"}, // it shows what a command would do
 	}
 }
 
-// plainFlags name no file. recipes and output-artifact-dir are folders, whose
-// files TestOwnFilesElsewhere looks at; ab has a journal of its own there.
-const plainFlags = `ab ab-label across api-key-env api-key-secret body-field by chart clean context deploy-image deployment effort
+// plainFlags name no file. recipes, data and output-artifact-dir are folders, whose
+// files TestOwnFilesElsewhere looks at; ab has a journal of its own there, and
+// config is read before anything else.
+const plainFlags = `ab ab-label across api-key-env api-key-secret body-field by chart clean config context data deploy-image deployment effort
 	endpoint exit-codes floor-form floor-profile gate gpu-product header image label listen load-cpu load-image load-memory load-namespace
-	load-node-selector load-pods load-pull-secret load-toleration metrics model namespace output recipes target transport validator why allow`
+	load-node-selector load-pods load-pull-secret load-toleration metrics model name namespace output recipes target transport validator why allow`
 
 // every collects the commands that have a flag or argument.
 func every(c *cobra.Command) []*cobra.Command {
@@ -75,9 +77,9 @@ func TestOwnFilesKnowsEveryFlag(t *testing.T) {
 				out = append(out, f.Name)
 			}
 		})
-		want := slices.DeleteFunc(slices.Clone(outputs()[c.Name()]), func(n string) bool { return n == "output" })
+		want := slices.DeleteFunc(slices.Clone(writtenBy()[c.Name()]), func(n string) bool { return n == "output" })
 		if slices.Sort(out); !slices.Equal(out, want) {
-			t.Errorf("%s writes the files of %q, and of %q by outputs of this test", c.CommandPath(), out, want)
+			t.Errorf("%s writes the files of %q, and of %q by writtenBy of this test", c.CommandPath(), out, want)
 		}
 	}
 	for _, n := range append(strings.Fields(fileFlags), strings.Fields(plainFlags)...) {
@@ -100,7 +102,7 @@ func TestOwnFilesOfEveryPair(t *testing.T) {
 	}
 	pairs := 0
 	for _, c := range every((&app{err: io.Discard, out: io.Discard}).root()) {
-		for _, out := range outputs()[c.Name()] {
+		for _, out := range writtenBy()[c.Name()] {
 			file, base := "f", []string(nil)
 			switch out {
 			case "output":
@@ -110,7 +112,7 @@ func TestOwnFilesOfEveryPair(t *testing.T) {
 			}
 			try := func(with ...string) {
 				pairs++
-				args := slices.Concat([]string{c.Name(), "--" + out + "=" + file}, base, with)
+				args := slices.Concat(strings.Fields(c.CommandPath())[1:], []string{"--" + out + "=" + file}, base, with)
 				var said bytes.Buffer
 				if code := run(t.Context(), args, nil, io.Discard, &said); code != exitInput || !strings.Contains(said.String(), "uses that file for something else") {
 					t.Errorf("%v: exit code %d, %s", args, code, &said)
@@ -148,7 +150,7 @@ func TestOwnFilesElsewhere(t *testing.T) {
 		"elsewhere/overlays/base.yaml": "kind: RecipeMetadata\n", "elsewhere/note.yaml": "a: 1\n", "kube": "clusters: []\n", "j.jsonl": "{\"type\":\"campaign\"}\n", "j.jsonl.b": "x\n",
 		"p.json": "{\"schema_version\": 1, \"tool_version\": \"1\", \"campaign_started\": \"x\"}\n", "a.json": "{\"approvals\": [{\"journal_sha256\": \"x\"}]}\n",
 		"h.json": "{\"schema_version\":1,\"series_sha256\":\"x\"}\n", "out/r.jsonl": "{\"type\":\"campaign\"}\n", "out/r.json": "{\"approvals\":[{\"journal_sha256\":\"\"}]}\n",
-		"mine.html": "<p>mine</p>\n", "mine.json": "{}\n",
+		"c.yaml": "targets:\n  x:\n    target: sim:gb300\n    overlay: alone.yaml\n", "data/overlays/leaf.yaml": "kind: RecipeMetadata\n", "mine.html": "<p>mine</p>\n", "mine.json": "{}\n",
 	}
 	for name, content := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -170,6 +172,9 @@ func TestOwnFilesElsewhere(t *testing.T) {
 		{"calibrate --overlay tree/overlays/leaf.yaml --write --sidecar tree/overlays/base.yaml", used},
 		{"calibrate --overlay tree/overlays/leaf.yaml --journal tree/mixins/m.yaml", used},
 		{check + "--ctrf kube", used},
+		{"check --config c.yaml --ctrf c.yaml", used},
+		{"calibrate --overlay tree/overlays/leaf.yaml --data data --journal data/overlays/leaf.yaml", used},
+		{"calibrate --overlay tree/overlays/leaf.yaml --data data --sidecar data/overlays/leaf.approvals.json", used},
 		{"sweep --target sim:gb300 --ab sim:h100 --journal j.jsonl --workload j.jsonl.b", used},
 		{"sweep --target sim:gb300 --ab sim:h100 --journal j.jsonl --ca-file j.jsonl.b", used},
 		{check + "--ctrf p.json", lost}, {check + "--junit a.json", lost}, {check + "--ctrf h.json", lost}, {check + "--ctrf alone.yaml", lost},
