@@ -15,17 +15,17 @@ import (
 )
 
 // fileFlags name files that are read, or written by the commands of writtenBy.
-const fileFlags = `anchor api-key-file approvals approve baseline ca-file cert-file deploy-file deployment-spec key-file kubeconfig
-	overlay replay scaling sidecar unix-socket workload ctrf junit history journal`
+const fileFlags = `anchor api-key-file approvals approve baseline bundle ca-file cert-file deploy-file deployment-spec from key key-file kubeconfig
+	overlay replay scaling sidecar sign-key unix-socket workload ctrf junit history journal`
 
 // writtenBy are the flags whose file a command writes. "output" is -o of report.
 func writtenBy() map[string][]string {
 	return map[string][]string{
 		"sweep":     {"journal"},
-		"calibrate": {"approvals", "journal", "overlay", "sidecar"},
+		"calibrate": {"approvals", "bundle", "journal", "overlay", "sidecar"},
 		"check":     {"ctrf", "history", "journal", "junit"},
 		"report":    {"output"},
-		"config":    {"journal"}, // it shows what a command would do
+		"config":    {"bundle", "journal"}, // it shows what a command would do
 	}
 }
 
