@@ -53,7 +53,7 @@ func (f *abFlags) check(c *campaign) error {
 	case c.flags.deployment != "":
 		return badInputf("--deployment names one deployment, and --ab measures two; name them with --label and --ab-label")
 	case c.plan.MaxRuns > compare.MaxPairs:
-		return badInputf("--max-runs %d: with --ab at most %d pairs can be compared", c.plan.MaxRuns, compare.MaxPairs)
+		return badInputf("--max-runs %d: with --ab at most %d pairs can be compared; give that or less", c.plan.MaxRuns, compare.MaxPairs)
 	case sameTarget(c.flags.target, f.target):
 		return badInputf("--ab is the same server as --target: there is nothing to compare; name another one")
 	}

@@ -91,7 +91,7 @@ func (f *anchorFlags) read(overlay string) ([]calibrate.Approval, error) {
 		return nil, err
 	}
 	if info.Size() > maxApprovals {
-		return nil, badInputf("%s: %d bytes is too large for approvals", path, info.Size())
+		return nil, badInputf("%s: %d bytes is too large for approvals; name their file with --approvals", path, info.Size())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

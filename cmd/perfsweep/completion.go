@@ -72,13 +72,26 @@ func valuesOf(f *pflag.Flag) offer {
 		return labelKeys
 	case "across":
 		return cobra.FixedCompletions(strings.Split(compare.AcrossNames(), ", "), cobra.ShellCompDirectiveNoFileComp)
-	case "sidecar", "approvals", "history", "ctrf", "junit", "kubeconfig", "api-key-file", "ca-file", "cert-file", "key-file", "unix-socket":
-		return nil
+	case "data":
+		return folders
 	}
 	if words := wordsOf(f.Name); words != nil {
 		return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 	}
+	if kind := f.Value.Type(); (kind == "string" || kind == "stringArray") && namesFile(f) {
+		return nil
+	}
 	return cobra.NoFileCompletions
+}
+
+// namesFile reports whether a flag's help text speaks of a file.
+func namesFile(f *pflag.Flag) bool {
+	for _, word := range []string{"file", "FILE", "PEM", "JSON", "kubeconfig", "socket", "bundle"} {
+		if strings.Contains(f.Usage, word) || strings.Contains(f.Name, word) {
+			return true
+		}
+	}
+	return false
 }
 
 // wordsOf are the values of a flag that has few.

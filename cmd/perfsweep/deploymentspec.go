@@ -35,7 +35,7 @@ func (f *specFlags) read() (*recipes.Deployment, error) {
 		return nil, fmt.Errorf("--deployment-spec: %w", err)
 	}
 	if info.Size() > recipes.MaxDeployment {
-		return nil, badInputf("%s: %d bytes is too large for a deployment", f.file, info.Size())
+		return nil, badInputf("%s: %d bytes is too large for a deployment; give the one that was measured alone", f.file, info.Size())
 	}
 	b, err := os.ReadFile(f.file)
 	if err != nil {

@@ -70,7 +70,7 @@ func labelMap(flag string, labels []string) (map[string]string, error) {
 			return nil, badInputf("--%s %.120q: use key=value, in one line of plain text", flag, l)
 		}
 		if _, dup := out[k]; dup {
-			return nil, badInputf("--%s %s is given twice", flag, k)
+			return nil, badInputf("--%s %s is given twice; drop one", flag, k)
 		}
 		out[k] = v
 	}

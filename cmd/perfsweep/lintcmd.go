@@ -174,7 +174,7 @@ func readOverlay(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxOverlay {
-		return nil, badInputf("%s: %d bytes is too large for an overlay", path, info.Size())
+		return nil, badInputf("%s: %d bytes is too large for an overlay; name the overlay itself", path, info.Size())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -76,7 +76,7 @@ func (l *loadFlags) count(gpus, streams int) (n int, why string, err error) {
 			return 0, "", badInputf("--load-pods %q: use auto, or a number from 1 to %d", l.pods, kube.MaxLoadPods)
 		}
 		if streams > 0 && n > streams {
-			return 0, "", badInputf("--load-pods %d: the largest level has %s, fewer than that", n, plural(streams, "stream"))
+			return 0, "", badInputf("--load-pods %d: the largest level has %s, fewer than that; use no more pods than streams", n, plural(streams, "stream"))
 		}
 		return n, "as asked", nil
 	}

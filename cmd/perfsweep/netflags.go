@@ -70,7 +70,7 @@ func (n *netFlags) apply(cfg *loadgen.Config, keyEnvSet bool) error {
 		ProxyFromEnvironment: n.proxy, HTTP2: n.http2,
 	}
 	if cfg.APIKey = os.Getenv(n.keyEnv); cfg.APIKey == "" && keyEnvSet {
-		return badInputf("--api-key-env %s: the variable is not set, or empty", n.keyEnv)
+		return badInputf("--api-key-env %s: the variable is not set, or empty; export it, or give --api-key-file FILE", n.keyEnv)
 	}
 	var err error
 	if n.apiKeyFile != "" {
@@ -118,7 +118,7 @@ func (n *netFlags) headerMap() (map[string]string, error) {
 		}
 		for known := range out {
 			if strings.EqualFold(known, name) {
-				return nil, badInputf("--header %s is given twice", name)
+				return nil, badInputf("--header %s is given twice; drop one", name)
 			}
 		}
 		out[name] = strings.TrimSpace(value)
@@ -134,7 +134,7 @@ func (n *netFlags) fieldMap() (map[string]json.RawMessage, error) {
 			return nil, badInputf("--body-field %q: write key=JSON", f)
 		}
 		if _, twice := out[key]; twice {
-			return nil, badInputf("--body-field %s is given twice", key)
+			return nil, badInputf("--body-field %s is given twice; drop one", key)
 		}
 		if !json.Valid([]byte(value)) {
 			return nil, badInputf("--body-field %s: the value is not JSON; a text needs its quotes: %s=\"…\"", key, key)
@@ -164,9 +164,9 @@ func readKey(path string) (string, error) {
 	case err != nil:
 		return "", badInputf("--api-key-file: %w", err)
 	case len(b) > maxKey:
-		return "", badInputf("--api-key-file %s has %d bytes: no key is that long", path, info.Size())
+		return "", badInputf("--api-key-file %s has %d bytes: no key is that long; name a file with the key alone", path, info.Size())
 	case strings.TrimSpace(key) == "":
-		return "", badInputf("--api-key-file %s is empty", path)
+		return "", badInputf("--api-key-file %s is empty; name a file with the key", path)
 	case strings.ContainsFunc(key, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }):
 		return "", badInputf("--api-key-file %s holds more than one word: it must hold the key and nothing else", path)
 	}

@@ -53,7 +53,7 @@ func curveAt(path string) (curveFile, error) {
 	n, err := io.ReadFull(f, head)
 	switch {
 	case n == 0 && errors.Is(err, io.EOF):
-		return c, badInputf("%s is empty", path)
+		return c, badInputf("%s is empty; name a journal, a CSV, a folder of AIPerf or a report of GuideLLM", path)
 	case err != nil && !errors.Is(err, io.ErrUnexpectedEOF):
 		return c, fmt.Errorf("reading %s: %w", path, err)
 	}

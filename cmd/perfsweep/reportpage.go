@@ -19,7 +19,7 @@ func (f *reportFlags) page(paths []string, changed func(string) bool) (report.Pa
 		return p, badInputf("--sidecar belongs to --overlay FILE")
 	}
 	if len(paths) == 1 && (len(f.compare.across) > 0 || changed("gpus-b")) {
-		return p, badInputf("--across and --gpus-b are for two journals")
+		return p, badInputf("--across and --gpus-b are for two journals; name a second one, or drop them")
 	}
 	o, err := f.compare.options(changed)
 	if err != nil {

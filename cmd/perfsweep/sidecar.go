@@ -55,7 +55,7 @@ func sidecarBytes(flag, overlay string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Size() > maxSidecar {
-		return nil, badInputf("%s: %d bytes is too large for a sidecar", path, info.Size())
+		return nil, badInputf("%s: %d bytes is too large for a sidecar; name the one that calibrate wrote with --sidecar", path, info.Size())
 	}
 	b, err := os.ReadFile(path)
 	if err != nil {
