@@ -25,7 +25,7 @@ func TestCalibrateWritten(t *testing.T) {
 	journal := filepath.Join(t.TempDir(), "c.jsonl")
 	target := discovered(t, ns)
 	same := append([]string{
-		"--target", target, "--journal", journal, "--levels", "16,32,48,64,96", "--repeats", "1",
+		"--target", target, "--journal", journal, "--levels", "16,32,48,64,96,128",
 		"--isl", "16", "--osl", "32", "--osl-stddev", "0", "--label", "precision=bf16",
 	}, fromPods("3")...)
 	long := func(what string, args ...string) answer {
