@@ -101,8 +101,11 @@ func TestScreenRate(t *testing.T) {
 			s.Begin(func(st *State) { begin(st); st.Done = i })
 			time.Sleep(10 * time.Millisecond)
 		}
-		if s.writes < seconds || s.writes > seconds*4+1 {
-			t.Errorf("%d writes in %d s", s.writes, seconds)
+		s.mu.Lock()
+		writes := s.writes
+		s.mu.Unlock()
+		if writes < seconds || writes > seconds*4+1 {
+			t.Errorf("%d writes in %d s", writes, seconds)
 		}
 	})
 }
