@@ -174,7 +174,7 @@ func writes(c *cobra.Command, flag string) bool {
 // replaces reports whether a command writes the file of a flag anew, whatever it
 // held: the others continue what they find there, or refuse it.
 func replaces(command, flag string) bool {
-	return flag == "ctrf" || flag == "junit" || flag == "bundle" || command == "report" && flag == "output" || command == "profile"
+	return flag == "ctrf" || flag == "junit" || command == "report" && flag == "output" || command == "profile"
 }
 
 // keptAt says what of ours lies at a path, "" where nothing does.
