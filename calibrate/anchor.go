@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -192,7 +193,7 @@ func (e *evidence) elsewherePoint() (n int, anchor string) {
 		}
 		for _, r := range a.Curve.Runs {
 			q := r.Step.ConcurrencyPerGPU
-			far := func(n int) float64 { return math.Abs(math.Log(float64(n) / float64(e.op()))) }
+			far := func(n int) float64 { return math.Abs(exact.Log(float64(n) / float64(e.op()))) }
 			if r.Step.Kind == loadgen.Gate && q != n && (n == 0 || far(q) < far(n)) && len(anchorAttempts(a.Curve, q).valid) >= anchorRuns {
 				n, anchor = q, printable(a.Name)
 			}

@@ -2,8 +2,8 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -29,7 +29,7 @@ func (e *evidence) ttftAgainst(anchor string, then attempts) (r float64, warning
 	if !positive(r) || !positive(limit) {
 		return 0, ""
 	}
-	if most := anchorTTFTFactor * math.Exp(limit); r > most {
+	if most := anchorTTFTFactor * exact.Exp(limit); r > most {
 		warning = fmt.Sprintf("WARNING: TTFT p99 is x%.2f of the %s ms of %s, where x%d and noise explain x%.2f; C7 is judged by throughput, and the ceiling follows the campaign's own runs: find out what waits before it is relied on",
 			r, num(sweep.Median(ref)), anchor, anchorTTFTFactor, most)
 	}

@@ -2,8 +2,8 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -93,7 +93,7 @@ func pulseApart(b sweep.PulseBase, n noise) string {
 		return fmt.Sprintf("%s: a gap of %s in throughput, noise explains %s", at, percentGap(gap), percentGap(allowed))
 	}
 	if gap := knee.MaxGap(p50); gap > ttftGap {
-		return fmt.Sprintf("%s: a gap of x%.2f in TTFT p50", at, math.Exp(gap))
+		return fmt.Sprintf("%s: a gap of x%.2f in TTFT p50", at, exact.Exp(gap))
 	}
 	return ""
 }

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -34,11 +33,11 @@ func ceiling(p99 []float64) float64 {
 		if !positive(v) {
 			return 0
 		}
-		logs[i] = math.Log(v)
+		logs[i] = exact.Log(v)
 	}
-	m, s := stat.MeanStdDev(logs, nil)
+	m, s := exact.Mean(logs), exact.StdDev(logs)
 	r := float64(len(p99))
-	upper := math.Exp(m + kFactor(r-1, r)*max(s, ttftFloorSD))
+	upper := exact.Exp(m + float64(kFactor(r-1, r)*max(s, ttftFloorSD)))
 	return ceilSig(max(ceilingMultiple*sweep.Median(p99), upper/(1+recipes.Tolerance)), 2)
 }
 
@@ -74,8 +73,8 @@ func firstUnhealthy(fit knee.Fit, n int, slo float64) (knee.Level, bool) {
 		}
 		slow := l.TTFTP99MS > slo
 		if !slow && known && l.Kept > 0 && op.Kept > 0 {
-			allowed := 2 * medianSE * max(fit.Noise, swFloor) * math.Sqrt(1/float64(l.Kept)+1/float64(op.Kept))
-			slow = math.Log(l.TokPerSecPerGPU) < math.Log(op.TokPerSecPerGPU)-allowed
+			allowed := float64(2 * medianSE * max(fit.Noise, swFloor) * math.Sqrt(1/float64(l.Kept)+1/float64(op.Kept)))
+			slow = exact.Log(l.TokPerSecPerGPU) < exact.Log(op.TokPerSecPerGPU)-allowed
 		}
 		if slow {
 			return l, true

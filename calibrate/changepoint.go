@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -36,17 +37,17 @@ func changeOf(series []HistoryPoint, matters float64, of func(HistoryPoint) floa
 	}
 	values := make([]float64, len(series))
 	for i, p := range series {
-		values[i] = math.Log(of(p))
+		values[i] = exact.Log(of(p))
 	}
 	at, p := pettitt(values)
 	if p > changeLevel {
 		return nil
 	}
 	shift := sweep.Median(sweep.Differences(values[at:], values[:at]))
-	if math.Abs(shift) < math.Log1p(matters) {
+	if math.Abs(shift) < exact.Log1p(matters) {
 		return nil
 	}
-	return &ChangePoint{Time: series[at].Time, Ratio: math.Exp(shift), P: p}
+	return &ChangePoint{Time: series[at].Time, Ratio: exact.Exp(shift), P: p}
 }
 
 // pettitt finds the most probable change of level in a series: the index of the
@@ -73,5 +74,5 @@ func pettitt(v []float64) (at int, p float64) {
 		}
 	}
 	m := float64(n)
-	return at, min(1, 2*math.Exp(-6*largest*largest/(m*m*m+m*m)))
+	return at, min(1, 2*exact.Exp(-6*largest*largest/(float64(m*m*m)+float64(m*m))))
 }

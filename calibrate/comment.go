@@ -2,12 +2,12 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 )
@@ -178,7 +178,7 @@ func (j *judgement) effectLine(p Proposal) string {
 func (j *judgement) noiseLine() string {
 	r := float64(len(j.attempts.valid))
 	return fmt.Sprintf("The limit assumes log-normal healthy runs of this fingerprint (without that, %d runs support it with confidence %.2f), "+
-		"and no stall in them bounds a stall rate at %.0f %% only.", len(j.attempts.valid), 1-math.Pow(0.95, r), 100*min(1, 3/r))
+		"and no stall in them bounds a stall rate at %.0f %% only.", len(j.attempts.valid), 1-exact.Pow(0.95, r), 100*min(1, 3/r))
 }
 
 // evaluatorNote warns of the two ways in which a floor's name loses the gate.

@@ -5,9 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -78,20 +76,20 @@ func drift(name string, now attempts, deployment string, then attempts, ids []st
 func driftOf(now, then []float64, floor, sb, matters, worse float64) DriftMetric {
 	a, b := logsOf(now), logsOf(then)
 	df := float64(len(b) - 1)
-	s := max(floor, stat.StdDev(b, nil))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: df}.Quantile(driftConfidence)
-	limit := t * math.Sqrt(s*s*(1/float64(len(a))+1/float64(len(b)))+2*sb*sb)
-	shift, mean := sweep.Median(sweep.Differences(a, b)), stat.Mean(a, nil)-stat.Mean(b, nil)
+	s := max(floor, exact.StdDev(b))
+	t := studentsT(df, driftConfidence)
+	limit := t * math.Sqrt(float64(s*s*(1/float64(len(a))+1/float64(len(b))))+float64(2*sb*sb))
+	shift, mean := sweep.Median(sweep.Differences(a, b)), exact.Mean(a)-exact.Mean(b)
 	return DriftMetric{
-		Ratio: math.Exp(shift), Mean: math.Exp(mean), Limit: math.Exp(worse * limit),
-		Alarm: worse*mean > limit && worse*shift >= math.Abs(math.Log1p(worse*matters)),
+		Ratio: exact.Exp(shift), Mean: exact.Exp(mean), Limit: exact.Exp(worse * limit),
+		Alarm: worse*mean > limit && worse*shift >= math.Abs(exact.Log1p(worse*matters)),
 	}
 }
 
 func logsOf(v []float64) []float64 {
 	out := make([]float64, len(v))
 	for i, x := range v {
-		out[i] = math.Log(x)
+		out[i] = exact.Log(x)
 	}
 	return out
 }

@@ -40,7 +40,7 @@ func (e *evidence) equivalence() Equivalence {
 	gpus := float64(e.curve.Fingerprint.GPUs)
 	n, x := float64(e.op())*gpus, sweep.Median(e.attempts.throughputs())*gpus
 	if osl := e.curve.Fingerprint.Workload.OSL; n > 0 && osl > 0 && positive(x) {
-		requests := max(aicrLeastMeasure, aicrPerStream*n) + aicrWarmup*n
+		requests := max(aicrLeastMeasure, aicrPerStream*n) + float64(aicrWarmup*n)
 		if s := requests * float64(osl) / x; positive(s) {
 			out.JobS = s
 		}

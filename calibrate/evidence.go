@@ -1,9 +1,9 @@
 package calibrate
 
 import (
-	"math"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -73,7 +73,7 @@ func curveOf(fit knee.Fit) func(n float64) (float64, bool) {
 	var ns, xs []float64
 	for _, l := range fit.Levels {
 		if l.ConcurrencyPerGPU > 0 && positive(l.TokPerSecPerGPU) && !valley(l) {
-			ns, xs = append(ns, math.Log(float64(l.ConcurrencyPerGPU))), append(xs, math.Log(l.TokPerSecPerGPU))
+			ns, xs = append(ns, exact.Log(float64(l.ConcurrencyPerGPU))), append(xs, exact.Log(l.TokPerSecPerGPU))
 		}
 	}
 	return func(n float64) (float64, bool) {
@@ -81,11 +81,11 @@ func curveOf(fit knee.Fit) func(n float64) (float64, bool) {
 			return 0, false
 		}
 		i := 1
-		for i < len(ns)-1 && ns[i] < math.Log(n) {
+		for i < len(ns)-1 && ns[i] < exact.Log(n) {
 			i++
 		}
 		slope := (xs[i] - xs[i-1]) / (ns[i] - ns[i-1])
-		x := math.Exp(xs[i] + slope*(math.Log(n)-ns[i]))
+		x := exact.Exp(xs[i] + float64(slope*(exact.Log(n)-ns[i])))
 		return x, positive(x)
 	}
 }

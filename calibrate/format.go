@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // num prints a quantity with at most four significant digits, never as an
@@ -24,7 +26,7 @@ func num(x float64) string {
 }
 
 // percentGap says a gap of ln X as the share that the lower run lacks.
-func percentGap(gap float64) string { return fmt.Sprintf("%.1f %%", 100*-math.Expm1(-gap)) }
+func percentGap(gap float64) string { return fmt.Sprintf("%.1f %%", 100*-exact.Expm1(-gap)) }
 
 // printable makes text from outside safe for one comment line: printable ASCII
 // only, of bounded length.

@@ -2,9 +2,9 @@ package calibrate
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -73,7 +73,7 @@ func (e *evidence) c2() GateResult {
 	}
 	_, _, split := splitGap(first.throughputs(), e.noise())
 	p50 := first.p50s()
-	g.Observed = fmt.Sprintf("largest gap x%.2f, max/min %.2f, TTFT p50 max/min %.2f", math.Exp(knee.MaxGap(p99)), ratio(p99), ratio(p50))
+	g.Observed = fmt.Sprintf("largest gap x%.2f, max/min %.2f, TTFT p50 max/min %.2f", exact.Exp(knee.MaxGap(p99)), ratio(p99), ratio(p50))
 	g.State = state(!tailApart(p99, p50, split))
 	return result(g)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -25,11 +26,11 @@ func (e *evidence) c4() GateResult {
 	levels := slices.DeleteFunc(e.below(), valley)
 	for i := 1; i < len(levels); i++ {
 		a, b := levels[i-1], levels[i]
-		fall, allowed := math.Log(a.TokPerSecPerGPU/b.TokPerSecPerGPU), e.allowedFall(a, b)
+		fall, allowed := exact.Log(a.TokPerSecPerGPU/b.TokPerSecPerGPU), e.allowedFall(a, b)
 		if !(fall <= allowed) {
 			g.State = Unmet
 			g.Observed += fmt.Sprintf("; falls by %.1f %% from %d to %d per GPU (allowed %.1f %%)",
-				100*-math.Expm1(-fall), a.ConcurrencyPerGPU, b.ConcurrencyPerGPU, 100*-math.Expm1(-allowed))
+				100*-exact.Expm1(-fall), a.ConcurrencyPerGPU, b.ConcurrencyPerGPU, 100*-exact.Expm1(-allowed))
 		}
 	}
 	if k, ok := e.attempts.kinds(); ok {
@@ -64,8 +65,8 @@ func (e *evidence) c5() GateResult {
 		g.Remedy = "measure half the concurrency of the operating point"
 		return g
 	}
-	octaves := max(1, math.Log2(float64(op.ConcurrencyPerGPU)/float64(half.ConcurrencyPerGPU)))
-	allowed := math.Pow(tailPerOctave, octaves)
+	octaves := max(1, exact.Log2(float64(op.ConcurrencyPerGPU)/float64(half.ConcurrencyPerGPU)))
+	allowed := exact.Pow(tailPerOctave, octaves)
 	grown := op.TTFTP99MS / half.TTFTP99MS
 	g.Observed = fmt.Sprintf("%s ms against %s ms at %d per GPU: x%.2f (allowed x%.2f)", num(op.TTFTP99MS), num(half.TTFTP99MS), half.ConcurrencyPerGPU, grown, allowed)
 	g.State = state(grown <= allowed)
@@ -76,7 +77,7 @@ func (e *evidence) c5() GateResult {
 // to half of it, by ratio.
 func (e *evidence) nearestHalf() (best knee.Level, found bool) {
 	distance := func(l knee.Level) float64 {
-		return math.Abs(math.Log(2 * float64(l.ConcurrencyPerGPU) / float64(e.op())))
+		return math.Abs(exact.Log(2 * float64(l.ConcurrencyPerGPU) / float64(e.op())))
 	}
 	for _, l := range e.fit.Levels {
 		if l.ConcurrencyPerGPU < 1 || l.ConcurrencyPerGPU >= e.op() || !positive(l.TTFTP99MS) {

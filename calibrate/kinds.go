@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -37,7 +36,7 @@ type kinds struct {
 // its window's rate a gate run keeps over its start and drain. These take no
 // longer than the rest of the run, and no token is lost in them.
 func (r *reading) pairedKinds(gate, steady loadgen.Result) {
-	r.kinds = math.Log(gate.Window.OutputTokPerSec / steady.Window.OutputTokPerSec)
+	r.kinds = exact.Log(gate.Window.OutputTokPerSec / steady.Window.OutputTokPerSec)
 	r.whole, r.wholeLeast = gate.WholeRun.OutputTokPerSec/gate.Window.OutputTokPerSec, 1
 	if share := gate.Window.Seconds / gate.WholeRun.Seconds; share > 0 && share < 1 {
 		r.wholeLeast = share
@@ -52,13 +51,13 @@ func (a attempts) kinds() (k kinds, ok bool) {
 		return k, false
 	}
 	r := float64(len(d))
-	allowed := kindsFactor * medianSE * stat.StdDev(d, nil) / math.Sqrt(r) * (1 + 4/(r-1))
-	allowed = min(math.Log(1/kindsMost), max(math.Log(1/(1-offCurve)), allowed))
-	k = kinds{ratio: math.Exp(sweep.Median(d)), low: math.Exp(-allowed), high: math.Exp(allowed), wholeHigh: 1 / (1 - offCurve)}
+	allowed := kindsFactor * medianSE * exact.StdDev(d) / math.Sqrt(r) * (1 + 4/(r-1))
+	allowed = min(exact.Log(1/kindsMost), max(exact.Log(1/(1-offCurve)), allowed))
+	k = kinds{ratio: exact.Exp(sweep.Median(d)), low: exact.Exp(-allowed), high: exact.Exp(allowed), wholeHigh: 1 / (1 - offCurve)}
 	worst := math.Inf(-1)
 	for _, r := range a.valid {
 		low := (1 - offCurve) * r.wholeLeast
-		if out := max(math.Log(low/r.whole), math.Log(r.whole/k.wholeHigh)); out > worst {
+		if out := max(exact.Log(low/r.whole), exact.Log(r.whole/k.wholeHigh)); out > worst {
 			worst, k.whole, k.wholeLow = out, r.whole, low
 		}
 	}

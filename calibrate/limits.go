@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -75,11 +75,11 @@ func FloorLimits(deployments [][]float64) (Limits, error) {
 			if !positive(x) {
 				return Limits{}, fmt.Errorf("floor limits: run %d of deployment %d reads %v tok/s; leave out runs without a throughput", j+1, i+1, x)
 			}
-			logs[j] = math.Log(x)
+			logs[j] = exact.Log(x)
 		}
-		mean := stat.Mean(logs, nil)
+		mean := exact.Mean(logs)
 		for _, y := range logs {
-			ss += (y - mean) * (y - mean)
+			ss += float64((y - mean) * (y - mean))
 		}
 		all, means, inverse = append(all, runs...), append(means, mean), inverse+1/float64(len(runs))
 	}
@@ -87,7 +87,7 @@ func FloorLimits(deployments [][]float64) (Limits, error) {
 	if n-a < 1 {
 		return Limits{}, errors.New("floor limits: no deployment has two runs, so run-to-run noise is unknown; measure more")
 	}
-	l := Limits{Runs: len(all), Deployments: len(deployments), Median: sweep.Median(all), LogMean: stat.Mean(means, nil)}
+	l := Limits{Runs: len(all), Deployments: len(deployments), Median: sweep.Median(all), LogMean: exact.Mean(means)}
 	l.SWRaw = math.Sqrt(ss / (n - a))
 	l.SBBasis = betweenBasis(len(deployments))
 	l.fill(means, n-a, a/inverse)
@@ -104,16 +104,16 @@ func (l *Limits) fill(means []float64, nuW, nTilde float64) {
 	sw2 := max(swFloor*swFloor, l.SWRaw*l.SWRaw)
 	own := 0.0
 	if len(means) >= 2 {
-		own = max(0, stat.Variance(means, nil)-sw2/nTilde)
+		own = max(0, exact.Variance(means)-sw2/nTilde)
 	}
 	nuB := a - 1 + sbPriorWeight
-	sb2 := (sbPriorWeight*sbPrior*sbPrior + (a-1)*own) / nuB
+	sb2 := (float64(sbPriorWeight*sbPrior*sbPrior) + float64((a-1)*own)) / nuB
 	s2 := sb2 + sw2
 	l.SW, l.SB, l.S = math.Sqrt(sw2), math.Sqrt(sb2), math.Sqrt(s2)
 	l.F = s2 * s2 / (sb2*sb2/nuB + sw2*sw2/nuW)
 	l.NPrime = a * s2 / (sb2 + sw2/nTilde)
 	l.K = kFactor(l.F, l.NPrime)
-	l.L = math.Exp(l.LogMean - l.K*l.S)
+	l.L = exact.Exp(l.LogMean - float64(l.K*l.S))
 	l.RawPortable = min(portableShare*l.Median, l.L/(1-recipes.Tolerance))
 	l.RawRegression = min(regressionShare*l.Median, l.L/(1-recipes.Tolerance))
 	l.Portable, l.Regression = floorSig(l.RawPortable, 3), floorSig(l.RawRegression, 3)
@@ -128,8 +128,8 @@ func (l Limits) FailProbability(effective, ratio float64) float64 {
 	if !positive(effective) || !positive(ratio) || !positive(l.S) || !positive(l.NPrime) {
 		return 0
 	}
-	z := (math.Log(effective) - l.LogMean - math.Log(ratio)) / (l.S * math.Sqrt(1+1/l.NPrime))
-	return distuv.UnitNormal.CDF(z)
+	z := (exact.Log(effective) - l.LogMean - exact.Log(ratio)) / (l.S * math.Sqrt(1+1/l.NPrime))
+	return normalCDF(z)
 }
 
 // kFactor is the factor of a one-sided 95/95 tolerance limit whose standard
@@ -140,7 +140,7 @@ func kFactor(f, n float64) float64 {
 		return math.NaN()
 	}
 	root := math.Sqrt(min(n, nPrimeMax))
-	return distuv.NoncentralT{Nu: f, Mu: z95 * root}.Quantile(0.95) / root
+	return exact.Digits(distuv.NoncentralT{Nu: f, Mu: z95 * root}.Quantile(0.95), distDigits) / root
 }
 
 func betweenBasis(deployments int) string {

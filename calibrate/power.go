@@ -5,8 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -163,7 +162,6 @@ func (e *evidence) sensitivity(effective float64) []Sensitivity {
 // probability is integrated over it. What C1, C2 and the ceiling see besides
 // is left out.
 func (p power) check(l loss, ratio float64) (pulseRatio, caught float64) {
-	noise := distuv.UnitNormal
 	wait := 0.0
 	if p.pulse > 0 {
 		pulseRatio, _ = l.ratio(float64(p.pulse))
@@ -173,15 +171,15 @@ func (p power) check(l loss, ratio float64) (pulseRatio, caught float64) {
 	}
 	late := positive(p.ttftMS) && p.ttftMS+wait >= pulseTTFTFactor*p.ttftMS
 	// The calibrated mean is itself known as well as n' runs tell it.
-	deployments := math.Sqrt(p.limits.SB*p.limits.SB + p.limits.S*p.limits.S/p.limits.NPrime)
+	deployments := math.Sqrt(float64(p.limits.SB*p.limits.SB) + p.limits.S*p.limits.S/p.limits.NPrime)
 	const steps, reach = 60, 4.0
 	var passed, total float64
 	for i := range steps + 1 {
 		z := reach * (2*float64(i)/steps - 1)
-		weight, d := noise.Prob(z), deployments*z
+		weight, d := exact.Exp(-z*z/2), float64(deployments*z) // the density, up to a factor that cancels
 		gate := 0.0
 		if positive(p.effective) {
-			q := noise.CDF((math.Log(p.effective/ratio) - p.limits.LogMean - d) / p.limits.SW)
+			q := normalCDF((exact.Log(p.effective/ratio) - p.limits.LogMean - d) / p.limits.SW)
 			gate = q * q * (3 - 2*q) // two of three
 		}
 		seen := 0.0
@@ -189,11 +187,11 @@ func (p power) check(l loss, ratio float64) (pulseRatio, caught float64) {
 		case late:
 			seen = 1
 		case positive(pulseRatio):
-			threshold := math.Log(pulseThreshold(sbPrior, p.sw, p.runs, p.baseRuns))
-			seen = noise.CDF((threshold - math.Log(pulseRatio) - d) / pulseSpread(0, p.sw, p.runs, p.baseRuns))
+			threshold := exact.Log(pulseThreshold(sbPrior, p.sw, p.runs, p.baseRuns))
+			seen = normalCDF((threshold - exact.Log(pulseRatio) - d) / pulseSpread(0, p.sw, p.runs, p.baseRuns))
 		}
 		total += weight
-		passed += weight * (1 - gate) * (1 - seen)
+		passed += float64(weight * (1 - gate) * (1 - seen))
 	}
 	return pulseRatio, 1 - passed/total
 }
@@ -202,8 +200,8 @@ func (p power) check(l loss, ratio float64) (pulseRatio, caught float64) {
 // attempts stands still: those are seen, and all but one of them allowed.
 func stallsCaught(share float64) float64 {
 	const valid = checkValid
-	clean := math.Pow(1-share, valid)
-	return 1 - clean*(1+sweep.MaxStalls*valid*share)
+	clean := exact.Pow(1-share, valid)
+	return 1 - float64(clean*(1+float64(sweep.MaxStalls*valid*share)))
 }
 
 // sensitivity is what a check of a gate, whose evaluation is e, sees of losses;

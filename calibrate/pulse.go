@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -55,20 +54,20 @@ type PulseResult struct {
 
 // pulseThreshold is the ratio to the baseline below which a pulse fails.
 func pulseThreshold(sb, sw float64, runs, baseRuns int) float64 {
-	return math.Exp(-pulseDeviations * pulseSpread(sb, sw, runs, baseRuns))
+	return exact.Exp(-pulseDeviations * pulseSpread(sb, sw, runs, baseRuns))
 }
 
 // pulseSpread is the standard deviation of ln of a healthy pulse's ratio: two
 // deployments, and the noise of the runs of either.
 func pulseSpread(sb, sw float64, runs, baseRuns int) float64 {
-	return math.Sqrt(2*sb*sb + sw*sw*(1/float64(runs)+1/float64(baseRuns)))
+	return math.Sqrt(float64(2*sb*sb) + float64(sw*sw*(1/float64(runs)+1/float64(baseRuns))))
 }
 
 // baseSpread is the run-to-run sd of a baseline: that of its sweep and that of
 // its gate runs, pooled by their degrees of freedom.
 func baseSpread(fit knee.Fit, l Limits) float64 {
 	nu := float64(l.Runs - l.Deployments)
-	ss, df := float64(fit.NoiseDF)*fit.Noise*fit.Noise+nu*l.SWRaw*l.SWRaw, float64(fit.NoiseDF)+nu
+	ss, df := float64(float64(fit.NoiseDF)*fit.Noise*fit.Noise)+float64(nu*l.SWRaw*l.SWRaw), float64(fit.NoiseDF)+nu
 	if !positive(ss) || !positive(df) {
 		return swFloor
 	}
@@ -207,12 +206,12 @@ func steadyMeans(runs []sweep.Run, gpus int) (tokPerSecPerGPU, ttftP50MS float64
 	var logs, ttfts []float64
 	for _, r := range runs {
 		w := r.Result.Window
-		logs = append(logs, math.Log(w.OutputTokPerSec/float64(max(gpus, 1))))
+		logs = append(logs, exact.Log(w.OutputTokPerSec/float64(max(gpus, 1))))
 		if positive(w.TTFTP50MS) {
 			ttfts = append(ttfts, w.TTFTP50MS)
 		}
 	}
-	return math.Exp(stat.Mean(logs, nil)), sweep.Median(ttfts)
+	return exact.Exp(exact.Mean(logs)), sweep.Median(ttfts)
 }
 
 // deploymentID is the deployment that a run states, else its campaign.

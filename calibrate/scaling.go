@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // Validity says for how many GPUs a floor per GPU was shown to hold.
@@ -136,17 +135,17 @@ func ratioInterval(a, b []float64) (ratio, low, high float64) {
 	logs := func(v []float64) []float64 {
 		out := slices.Clone(v)
 		for i := range out {
-			out[i] = math.Log(out[i])
+			out[i] = exact.Log(out[i])
 		}
 		return out
 	}
 	la, lb := logs(a), logs(b)
 	na, nb := float64(len(a)), float64(len(b))
 	df := na + nb - 2
-	s2 := max(swFloor*swFloor, ((na-1)*stat.Variance(la, nil)+(nb-1)*stat.Variance(lb, nil))/df)
-	half := distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(0.95) * math.Sqrt(s2*(1/na+1/nb))
-	d := stat.Mean(la, nil) - stat.Mean(lb, nil)
-	return math.Exp(d), math.Exp(d - half), math.Exp(d + half)
+	s2 := max(swFloor*swFloor, (float64((na-1)*exact.Variance(la))+float64((nb-1)*exact.Variance(lb)))/df)
+	half := float64(studentsT(df, 0.95) * math.Sqrt(s2*(1/na+1/nb)))
+	d := exact.Mean(la) - exact.Mean(lb)
+	return exact.Exp(d), exact.Exp(d - half), exact.Exp(d + half)
 }
 
 // validityLine is the comment's paragraph: what the floor is valid for, and

@@ -57,7 +57,7 @@ func sickRoundRobin(at throughput, n float64, w int, f float64) (ratio float64, 
 	lo, hi := 0.0, n
 	for range 100 {
 		mid := (lo + hi) / 2
-		sick, ok1 := at(float64(w)*n - float64(w-1)*mid)
+		sick, ok1 := at(float64(float64(w)*n) - float64(float64(w-1)*mid))
 		other, ok2 := at(mid)
 		if !ok1 || !ok2 {
 			return 0, false

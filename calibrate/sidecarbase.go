@@ -5,9 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -74,7 +72,7 @@ func (p Provenance) contradicts(base sweep.Curve) string {
 	shift, limit := shiftOf(own.throughputs(), kept.throughputs(), swFloor, sb)
 	if !(math.Abs(shift) <= max(limit, driftThroughput)) {
 		return fmt.Sprintf("its gate runs at %d per GPU read x%.3f of the throughput of the %d that the sidecar keeps, where noise explains x%.3f to x%.3f",
-			n, math.Exp(shift), len(kept.valid), math.Exp(-limit), math.Exp(limit))
+			n, exact.Exp(shift), len(kept.valid), exact.Exp(-limit), exact.Exp(limit))
 	}
 	for _, m := range []struct {
 		name  string
@@ -82,7 +80,7 @@ func (p Provenance) contradicts(base sweep.Curve) string {
 		bound float64
 	}{
 		{"p50", sweep.Median(own.p50s()) / sweep.Median(kept.p50s()), pulseTTFTFactor},
-		{"p99", sweep.Median(own.p99s()) / sweep.Median(kept.p99s()), math.Exp(ttftGap)},
+		{"p99", sweep.Median(own.p99s()) / sweep.Median(kept.p99s()), exact.Exp(ttftGap)},
 	} {
 		if !(m.r < m.bound && m.r > 1/m.bound) {
 			return fmt.Sprintf("its gate runs at %d per GPU have x%.2f of the TTFT %s of those that the sidecar keeps, less than x%.0f either way is allowed", n, m.r, m.name, m.bound)
@@ -97,7 +95,7 @@ func (p Provenance) contradicts(base sweep.Curve) string {
 func shiftOf(x, y []float64, floor, sb float64) (shift, limit float64) {
 	a, b := logsOf(x), logsOf(y)
 	na, nb := float64(len(a)), float64(len(b))
-	s := max(floor, math.Sqrt(((na-1)*stat.Variance(a, nil)+(nb-1)*stat.Variance(b, nil))/(na+nb-2)))
-	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: na + nb - 2}.Quantile((1 + contradictConfidence) / 2)
-	return stat.Mean(a, nil) - stat.Mean(b, nil), t * math.Sqrt(s*s*(1/na+1/nb)+2*sb*sb)
+	s := max(floor, math.Sqrt((float64((na-1)*exact.Variance(a))+float64((nb-1)*exact.Variance(b)))/(na+nb-2)))
+	t := studentsT(na+nb-2, (1+contradictConfidence)/2)
+	return exact.Mean(a) - exact.Mean(b), t * math.Sqrt(float64(s*s*(1/na+1/nb))+float64(2*sb*sb))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -118,12 +119,12 @@ func (e *evidence) missingWorkersVeto() Veto {
 		r := own.TokPerSecPerGPU / other.TokPerSecPerGPU
 		// The noise of a ratio of two deployments; see the capacity pulse.
 		sw := max(swFloor, e.fit.Noise, ref.Noise)
-		sigma := math.Sqrt(2*sbPrior*sbPrior + sw*sw*(1/float64(max(own.Kept, 1))+1/float64(max(other.Kept, 1))))
+		sigma := math.Sqrt(float64(2*sbPrior*sbPrior) + float64(sw*sw*(1/float64(max(own.Kept, 1))+1/float64(max(other.Kept, 1)))))
 		k := int(math.Round(r * float64(w)))
-		near := k >= 1 && k < w && math.Abs(math.Log(r*float64(w)/float64(k))) <= 2*sigma
+		near := k >= 1 && k < w && math.Abs(exact.Log(r*float64(w)/float64(k))) <= 2*sigma
 		v.Judged = true
 		says := fmt.Sprintf("x%.3f of %s at %d per GPU, saturated", r, printable(a.Name), n)
-		if near && math.Log(r) < -2.5*sigma {
+		if near && exact.Log(r) < -2.5*sigma {
 			v.Fired = true
 			v.Says = says + fmt.Sprintf("; as with %d of %d workers: see which of them serve", k, w)
 			return v

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -166,7 +166,7 @@ func (e *evidence) pooled() (observed string, apart bool) {
 	x, p99, p50 := e.attempts.throughputs(), e.attempts.p99s(), e.attempts.p50s()
 	gap, threshold, split := splitGap(x, e.noise())
 	observed = fmt.Sprintf("pooled over %d gate runs the largest gap is %s (allowed %s), TTFT p99 gap x%.2f and max/min %.2f",
-		len(x), percentGap(gap), percentGap(threshold), math.Exp(knee.MaxGap(p99)), ratio(p99))
+		len(x), percentGap(gap), percentGap(threshold), exact.Exp(knee.MaxGap(p99)), ratio(p99))
 	return observed, split || tailApart(p99, p50, split)
 }
 

@@ -126,11 +126,11 @@ func (g *grid) profileBend(m *model, y []float64) (ok bool) {
 	square := g.column(func(x float64) float64 { return x * x })
 	cross := g.cross(g.line, square)
 	ly, sy := dot(g.line.v, y), dot(square.v, y)
-	det := g.line.vv*square.vv - cross*cross
+	det := float64(g.line.vv*square.vv) - float64(cross*cross)
 	if !(det > 0) {
 		return false
 	}
-	m.middle = (square.vv*ly - cross*sy) / det
-	m.fall = -(g.line.vv*sy - cross*ly) / det
+	m.middle = (float64(square.vv*ly) - float64(cross*sy)) / det
+	m.fall = -(float64(g.line.vv*sy) - float64(cross*ly)) / det
 	return m.fall > 0
 }

@@ -2,7 +2,8 @@ package knee
 
 import (
 	"fmt"
-	"math"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // thresholds are the rules in which the reference implementation of §16
@@ -57,7 +58,7 @@ func (f *Fit) judge(j *judged, opt Options, th thresholds) {
 	j.pool = poolOf(j.fitted)
 	for _, l := range j.fitted {
 		j.y = append(j.y, l.y)
-		j.tilt = append(j.tilt, l.y-j.e*math.Log(float64(l.n)))
+		j.tilt = append(j.tilt, l.y-float64(j.e*exact.Log(float64(l.n))))
 	}
 	j.top = j.tiltedArgmax(j.y)
 	j.edge = latencyEdge(j.fitted, th.ttftStep)

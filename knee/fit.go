@@ -1,6 +1,10 @@
 package knee
 
-import "math"
+import (
+	"math"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
+)
 
 // modelFloor is the relative error of any closed form; without it the most
 // flexible family wins wherever the noise is below 1 %.
@@ -55,8 +59,8 @@ func (g *grid) score(family int, rss, pure float64) (aicc float64, why string) {
 	case n-q-1 <= 0:
 		return 0, "too few runs for its AICc"
 	}
-	ss := max(rss, 0) + pure + modelFloor*modelFloor*n
-	return n*math.Log(ss/n) + 2*q + 2*q*(q+1)/(n-q-1), ""
+	ss := max(rss, 0) + pure + float64(modelFloor*modelFloor*n)
+	return float64(n*exact.Log(ss/n)) + 2*q + 2*q*(q+1)/(n-q-1), ""
 }
 
 func (g *grid) fitAll(y []float64, d *dots) (picks [families]pick) {
@@ -65,11 +69,11 @@ func (g *grid) fitAll(y []float64, d *dots) (picks [families]pick) {
 	}
 	var bar, yy float64
 	for i, v := range y {
-		bar += g.w[i] * v
+		bar += float64(g.w[i] * v)
 	}
 	bar /= g.sumW
 	for i, v := range y {
-		yy += g.w[i] * (v - bar) * (v - bar)
+		yy += float64(g.w[i] * (v - bar) * (v - bar))
 	}
 	yl := dot(g.line.v, y)
 	picks[flat].rss = yy
@@ -107,7 +111,7 @@ func (g *grid) fitCaps(y []float64, yy float64, d *dots, picks *[families]pick) 
 		if dd > 1e-9 {
 			fall = min(max(-along/dd, 0), maxFall)
 		}
-		picks[ret].take(pick{rss: rss + 2*fall*along + fall*fall*dd, at: i, fall: fall})
+		picks[ret].take(pick{rss: rss + float64(2*fall*along) + float64(fall*fall*dd), at: i, fall: fall})
 	}
 }
 
@@ -121,7 +125,7 @@ func (g *grid) fitCorners(y []float64, yy, yl float64, picks *[families]pick) {
 			bend = min(max(-along/c.vv, 1), 1+maxSBFall)
 		}
 		picks[sb0].take(pick{rss: base + 2*along + c.vv, at: i})
-		picks[sbr].take(pick{rss: base + 2*bend*along + bend*bend*c.vv, at: i, fall: bend - 1})
+		picks[sbr].take(pick{rss: base + float64(2*bend*along) + float64(bend*bend*c.vv), at: i, fall: bend - 1})
 	}
 }
 
@@ -164,7 +168,7 @@ func (g *grid) level(m *model, y []float64) {
 	m.lnA = 0
 	var sum float64
 	for i, x := range g.x {
-		sum += g.w[i] * (y[i] - m.at(x))
+		sum += float64(g.w[i] * (y[i] - m.at(x)))
 	}
 	m.lnA = sum / g.sumW
 }

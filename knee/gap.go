@@ -3,6 +3,8 @@ package knee
 import (
 	"math"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 const (
@@ -54,7 +56,7 @@ func MaxGap(v []float64) float64 {
 	logs := make([]float64, 0, len(v))
 	for _, x := range v {
 		if x > 0 && !math.IsInf(x, 1) {
-			logs = append(logs, math.Log(x))
+			logs = append(logs, exact.Log(x))
 		}
 	}
 	slices.Sort(logs)
@@ -119,7 +121,7 @@ func mean(v []float64) float64 {
 func sumSquares(v []float64, center float64) float64 {
 	var ss float64
 	for _, x := range v {
-		ss += (x - center) * (x - center)
+		ss += float64((x - center) * (x - center))
 	}
 	return ss
 }

@@ -1,6 +1,6 @@
 package knee
 
-import "math"
+import "github.com/perfsweep/perfsweep/internal/exact"
 
 // grid holds every candidate of every family on the measured levels. The
 // families are linear in all but one or two parameters (Golub & Pereyra 1973,
@@ -63,7 +63,7 @@ func logSteps(lo, hi float64, n int) []float64 {
 }
 
 // octaveSteps counts the grid points at perOctave an octave over a ratio.
-func octaveSteps(ratio, perOctave float64) int { return 1 + int(perOctave*math.Log2(ratio)) }
+func octaveSteps(ratio, perOctave float64) int { return 1 + int(perOctave*exact.Log2(ratio)) }
 
 func spacing(s []float64) float64 {
 	if len(s) < 2 {
@@ -78,7 +78,7 @@ const minTwoStageLevels = 8
 func newGrid(levels []*level) *grid {
 	g := &grid{}
 	for _, l := range levels {
-		g.x = append(g.x, math.Log(float64(l.n)))
+		g.x = append(g.x, exact.Log(float64(l.n)))
 		g.w = append(g.w, l.kept())
 		g.sumW += l.kept()
 	}
@@ -90,16 +90,16 @@ func newGrid(levels []*level) *grid {
 	}
 	g.line = g.column(func(x float64) float64 { return x })
 
-	g.h = logSteps(math.Log(lo/2), math.Log(8*hi), 28)
+	g.h = logSteps(exact.Log(lo/2), exact.Log(8*hi), 28)
 	g.stepH = spacing(g.h)
 	for _, h := range g.h {
 		g.hyp = append(g.hyp, g.column(func(x float64) float64 { return hyperbola(x, h) }))
 	}
-	k := logSteps(math.Log(lo), math.Log(hi), octaveSteps(hi/lo, 8))
+	k := logSteps(exact.Log(lo), exact.Log(hi), octaveSteps(hi/lo, 8))
 	g.stepK = spacing(k)
 	g.addCaps(k)
 
-	g.lnC = logSteps(math.Log(lo), math.Log(2*hi), octaveSteps(2*hi/lo, 6))
+	g.lnC = logSteps(exact.Log(lo), exact.Log(2*hi), octaveSteps(2*hi/lo, 6))
 	g.stepC = spacing(g.lnC)
 	g.q = []float64{1, 1.4, 2, 2.8, 4, 6, 10}
 	g.addCorners()
@@ -115,14 +115,14 @@ func (g *grid) column(f func(x float64) float64) column {
 	var bar float64
 	for i, x := range g.x {
 		v[i] = f(x)
-		bar += g.w[i] * v[i]
+		bar += float64(g.w[i] * v[i])
 	}
 	bar /= g.sumW
 	var vv float64
 	for i := range v {
 		d := v[i] - bar
 		v[i] = g.w[i] * d
-		vv += v[i] * d
+		vv += float64(v[i] * d)
 	}
 	return column{v, vv}
 }
@@ -140,7 +140,7 @@ func dot(a, b []float64) float64 {
 	var s float64
 	b = b[:len(a)]
 	for i, v := range a {
-		s += v * b[i]
+		s += float64(v * b[i])
 	}
 	return s
 }

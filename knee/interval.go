@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // resample is the stratified residual bootstrap: the 5 % and 95 % quantiles,
@@ -42,7 +44,7 @@ func resample(g *grid, j *judged, opt Options, status Status) (lo, hi float64) {
 func (j *judged) tiltedArgmax(y []float64) (top int) {
 	best := math.Inf(-1)
 	for i, v := range y {
-		if tilt := v - j.e*math.Log(j.n(i)); tilt > best {
+		if tilt := v - float64(j.e*exact.Log(j.n(i))); tilt > best {
 			top, best = i, tilt
 		}
 	}
@@ -51,12 +53,12 @@ func (j *judged) tiltedArgmax(y []float64) (top int) {
 
 // quantile interpolates linearly between sorted values.
 func quantile(sorted []float64, p float64) float64 {
-	at := p * float64(len(sorted)-1)
+	at := float64(p * float64(len(sorted)-1))
 	i := int(at)
 	if i+1 >= len(sorted) {
 		return sorted[len(sorted)-1]
 	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
+	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
 }
 
 // interval is F1: the union of what spans gives.

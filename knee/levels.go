@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // Bounds on input: outside of them a value is a mistake, not a measurement,
@@ -71,7 +73,7 @@ func groupLevels(runs []Run) (levels []*level, warnings []string) {
 		}
 		l := levels[len(levels)-1]
 		l.runs = append(l.runs, r)
-		l.logs = append(l.logs, math.Log(r.TokPerSecPerGPU))
+		l.logs = append(l.logs, exact.Log(r.TokPerSecPerGPU))
 	}
 	return levels, warnings
 }
@@ -144,7 +146,7 @@ func trimCollapse(levels []*level) []*level {
 	}
 	second, seen := 0, 0
 	for i := peak + 1; i < len(levels); i++ {
-		low := levels[i].y < levels[peak].y+math.Log(0.9)
+		low := levels[i].y < levels[peak].y+exact.Log(0.9)
 		if low {
 			if seen++; seen == 2 {
 				second = i

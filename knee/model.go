@@ -1,6 +1,10 @@
 package knee
 
-import "math"
+import (
+	"math"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
+)
 
 // The families, in the order in which a tie is decided. HYP rises as
 // n·h/(n+h); LCAP and HCAP stop rising at k; LRET and HRET fall after k; SB0
@@ -77,9 +81,9 @@ func hyperbola(x, lnH float64) float64 { return x - softplus(x-lnH) }
 // softplus is ln(1+e^z) without overflow.
 func softplus(z float64) float64 {
 	if z > 0 {
-		return z + math.Log1p(math.Exp(-z))
+		return z + exact.Log1p(exact.Exp(-z))
 	}
-	return math.Log1p(math.Exp(z))
+	return exact.Log1p(exact.Exp(z))
 }
 
 // at evaluates ln X at x = ln n.
@@ -92,15 +96,15 @@ func (m model) at(x float64) float64 {
 	case lcap, hcap:
 		return m.lnA + m.rise(min(x, m.lnK))
 	case lret, hret:
-		return m.lnA + m.rise(min(x, m.lnK)) - m.fall*max(x-m.lnK, 0)
+		return m.lnA + m.rise(min(x, m.lnK)) - float64(m.fall*max(x-m.lnK, 0))
 	case sb0, sbr:
 		return m.lnA + x - (1+m.fall)*softplus(m.q*(x-m.lnC))/m.q
 	case lcliff, hcliff:
-		return m.lnA + m.rise(min(x, m.lnK)) - m.fall*past(x, m.lnK)
+		return m.lnA + m.rise(min(x, m.lnK)) - float64(m.fall*past(x, m.lnK))
 	case bend:
-		return m.lnA + m.middle*x - m.fall*x*x
+		return m.lnA + float64(m.middle*x) - float64(m.fall*x*x)
 	default:
-		return m.lnA + min(x, m.t1) + m.middle*(min(max(x, m.t1), m.t2)-m.t1) - m.fall*max(x-m.t2, 0)
+		return m.lnA + min(x, m.t1) + float64(m.middle*(min(max(x, m.t1), m.t2)-m.t1)) - float64(m.fall*max(x-m.t2, 0))
 	}
 }
 
@@ -122,21 +126,21 @@ func (m model) knee(e float64) float64 {
 	case lin:
 		return math.Inf(1)
 	case hyp:
-		return math.Exp(m.lnH) * (1/e - 1)
+		return exact.Exp(m.lnH) * (1/e - 1)
 	case lcap, lret, lcliff:
-		return math.Exp(m.lnK)
+		return exact.Exp(m.lnK)
 	case bend:
-		return math.Exp((m.middle - e) / (2 * m.fall))
+		return exact.Exp((m.middle - e) / (2 * m.fall))
 	case hcap, hret, hcliff:
-		return min(math.Exp(m.lnH)*(1/e-1), math.Exp(m.lnK))
+		return min(exact.Exp(m.lnH)*(1/e-1), exact.Exp(m.lnK))
 	case sb0, sbr:
 		q := (1 - e) / (1 + m.fall)
-		return math.Exp(m.lnC) * math.Pow(q/max(1-q, 1e-9), 1/m.q)
+		return exact.Exp(m.lnC) * exact.Pow(q/max(1-q, 1e-9), 1/m.q)
 	default:
 		if m.middle < e {
-			return math.Exp(m.t1)
+			return exact.Exp(m.t1)
 		}
-		return math.Exp(m.t2)
+		return exact.Exp(m.t2)
 	}
 }
 
@@ -144,24 +148,24 @@ func (m model) knee(e float64) float64 {
 // h, k, c, t1 and t2 are concurrencies per GPU, depth is the part of the
 // throughput that a cliff takes.
 func (m model) params() map[string]float64 {
-	p := map[string]float64{"a": math.Exp(m.lnA)}
+	p := map[string]float64{"a": exact.Exp(m.lnA)}
 	switch m.family {
 	case hyp, hcap, hret, hcliff:
-		p["h"] = math.Exp(m.lnH)
+		p["h"] = exact.Exp(m.lnH)
 	case sb0, sbr:
-		p["c"], p["q"] = math.Exp(m.lnC), m.q
+		p["c"], p["q"] = exact.Exp(m.lnC), m.q
 	case two:
-		p["t1"], p["t2"], p["e1"] = math.Exp(m.t1), math.Exp(m.t2), m.middle
+		p["t1"], p["t2"], p["e1"] = exact.Exp(m.t1), exact.Exp(m.t2), m.middle
 	case bend:
 		p["slope"], p["curvature"] = m.middle, m.fall
 	}
 	switch m.family {
 	case lcap, hcap, lret, hret, lcliff, hcliff:
-		p["k"] = math.Exp(m.lnK)
+		p["k"] = exact.Exp(m.lnK)
 	}
 	switch m.family {
 	case lcliff, hcliff:
-		p["depth"] = -math.Expm1(-m.fall)
+		p["depth"] = -exact.Expm1(-m.fall)
 	case lret, hret, sbr, two:
 		p["gamma"] = m.fall
 	}
@@ -170,5 +174,5 @@ func (m model) params() map[string]float64 {
 
 // curve turns the model into throughput at a concurrency per GPU.
 func (m model) curve() func(float64) float64 {
-	return func(n float64) float64 { return math.Exp(m.at(math.Log(n))) }
+	return func(n float64) float64 { return exact.Exp(m.at(exact.Log(n))) }
 }

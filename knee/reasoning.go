@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // Reasoning is how a fit came to its answer, with every number that decided.
@@ -68,11 +70,11 @@ func (j *judged) reasoning(g *grid, f *Fit) *Reasoning {
 	winner := j.final
 	g.level(&winner, j.y)
 	for i, l := range j.fitted {
-		x := math.Log(float64(l.n))
+		x := exact.Log(float64(l.n))
 		r.Levels = append(r.Levels, LevelReasoning{
 			ConcurrencyPerGPU: l.n,
-			TokPerSecPerGPU:   math.Exp(l.y),
-			ModelPct:          100 * math.Expm1(l.y-winner.at(x)),
+			TokPerSecPerGPU:   exact.Exp(l.y),
+			ModelPct:          100 * exact.Expm1(l.y-winner.at(x)),
 			TiltPct:           lossPct(j.tilt[j.top] - j.tilt[i]),
 			TTFTP99MS:         l.t99,
 		})
@@ -82,7 +84,7 @@ func (j *judged) reasoning(g *grid, f *Fit) *Reasoning {
 }
 
 // lossPct turns a distance below something, of logarithms, into percent.
-func lossPct(d float64) float64 { return max(-100*math.Expm1(-d), 0) }
+func lossPct(d float64) float64 { return max(-100*exact.Expm1(-d), 0) }
 
 func (j *judged) candidates(g *grid) []Candidate {
 	picks := g.fitAll(j.y, g.newDots())

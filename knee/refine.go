@@ -1,6 +1,10 @@
 package knee
 
-import "math"
+import (
+	"math"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
+)
 
 const (
 	refineRounds = 4
@@ -24,7 +28,7 @@ type axis struct {
 // knee moves by at most maxMove.
 func (g *grid) refine(m model, y []float64, pure, e float64) model {
 	start := m
-	base := pure + modelFloor*modelFloor*g.sumW
+	base := pure + float64(modelFloor*modelFloor*g.sumW)
 	best := base + g.profile(&m, y)
 	for range refineRounds {
 		before := best
@@ -56,11 +60,11 @@ func (g *grid) moveWithin(from, to model, y []float64, e float64) model {
 		for _, p := range []struct{ v, from *float64 }{
 			{&m.lnH, &from.lnH}, {&m.lnK, &from.lnK}, {&m.lnC, &from.lnC}, {&m.q, &from.q}, {&m.t1, &from.t1}, {&m.t2, &from.t2},
 		} {
-			*p.v = *p.from + part*(*p.v-*p.from)
+			*p.v = *p.from + float64(part*(*p.v-*p.from))
 		}
 		g.profile(&m, y)
 		k := m.knee(e)
-		return m, k == from.knee(e) || math.Abs(math.Log2(k/from.knee(e))) <= maxMove
+		return m, k == from.knee(e) || math.Abs(exact.Log2(k/from.knee(e))) <= maxMove
 	}
 	if m, ok := at(1); ok {
 		return m
@@ -113,7 +117,7 @@ func (g *grid) lastCorner(m *model) (corner *float64, grid []float64) {
 	case lret, hret:
 		return &m.lnK, g.k
 	case two:
-		first := m.t1 + 1.5*g.stepT
+		first := m.t1 + float64(1.5*g.stepT)
 		i := 0
 		for i < len(g.t) && g.t[i] < first {
 			i++
@@ -164,16 +168,16 @@ func (g *grid) axes(m *model) []axis {
 // golden minimises f on [lo, hi].
 func golden(lo, hi float64, f func(float64) float64) float64 {
 	const ratio = 0.6180339887498949
-	a, b := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
+	a, b := hi-float64(ratio*(hi-lo)), lo+float64(ratio*(hi-lo))
 	fa, fb := f(a), f(b)
 	for range goldenSteps {
 		if fa < fb {
 			hi, b, fb = b, a, fa
-			a = hi - ratio*(hi-lo)
+			a = hi - float64(ratio*(hi-lo))
 			fa = f(a)
 		} else {
 			lo, a, fa = a, b, fb
-			b = lo + ratio*(hi-lo)
+			b = lo + float64(ratio*(hi-lo))
 			fb = f(b)
 		}
 	}
@@ -204,7 +208,7 @@ func (g *grid) profile(m *model, y []float64) float64 {
 	var rss float64
 	for i, x := range g.x {
 		r := y[i] - m.at(x)
-		rss += g.w[i] * r * r
+		rss += float64(g.w[i] * r * r)
 	}
 	return rss
 }

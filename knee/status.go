@@ -3,6 +3,8 @@ package knee
 import (
 	"math"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // slack forgives the rounding of logarithms where a knee on the candidate grid
@@ -65,7 +67,7 @@ const endMargin = 1.25
 // fromModel accepts the model's knee where the tilted argmax agrees (§6.6).
 func (j *judged) fromModel() answer {
 	last, kn := j.last(), j.knee
-	span := math.Exp(slices.Max(j.y) - j.y[0])
+	span := exact.Exp(slices.Max(j.y) - j.y[0])
 	ambiguous := answer{status: Ambiguous, knee: j.n(j.top)}
 	atEnd := j.top == last
 	switch {
@@ -103,7 +105,7 @@ func (j *judged) agreement(kn float64) (between bool, near int, loss, allowed fl
 	between = kn*slack >= j.n(max(j.top-1, 0)) && kn <= j.n(min(j.top+1, j.last()))*slack
 	dist := math.Inf(1)
 	for i := range j.fitted {
-		if d := math.Abs(math.Log(j.n(i) / kn)); d < dist-tie {
+		if d := math.Abs(exact.Log(j.n(i) / kn)); d < dist-tie {
 			near, dist = i, d
 		}
 	}
@@ -143,7 +145,7 @@ func (j *judged) slope(factor float64) float64 {
 	var xs, ys []float64
 	for i, l := range j.fitted {
 		if j.n(i) >= from {
-			xs, ys = append(xs, math.Log(float64(l.n))), append(ys, j.y[i])
+			xs, ys = append(xs, exact.Log(float64(l.n))), append(ys, j.y[i])
 		}
 	}
 	if len(xs) < 2 {
@@ -156,8 +158,8 @@ func lineSlope(xs, ys []float64) float64 {
 	bar := mean(xs)
 	var xy, xx float64
 	for i, x := range xs {
-		xy += (x - bar) * ys[i]
-		xx += (x - bar) * (x - bar)
+		xy += float64((x - bar) * ys[i])
+		xx += float64((x - bar) * (x - bar))
 	}
 	return xy / xx
 }
@@ -214,8 +216,8 @@ func latencyEdge(levels []*level, minStep float64) int {
 		}
 	}
 	for i := range len(seen) - 1 {
-		step := math.Log(seen[i+1].t99 / seen[i].t99)
-		if step/math.Log(float64(seen[i+1].n)/float64(seen[i].n)) < edgeSlope || step < math.Log(minStep) {
+		step := exact.Log(seen[i+1].t99 / seen[i].t99)
+		if step/exact.Log(float64(seen[i+1].n)/float64(seen[i].n)) < edgeSlope || step < exact.Log(minStep) {
 			continue
 		}
 		least := math.Inf(1)

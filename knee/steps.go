@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // cleaningSteps tells what was left out before the fit.
@@ -54,7 +56,7 @@ func (j *judged) tiltStep() Step {
 	for _, y := range j.y {
 		highest = max(highest, y)
 	}
-	gain := math.Exp(highest - lowest)
+	gain := exact.Exp(highest - lowest)
 	s := Step{Rule: "tilted argmax", Seen: fmt.Sprintf("ln X − %.2f·ln n is largest at %.0f per GPU; throughput gains ×%.3g over the lowest level", j.e, top, gain)}
 	switch {
 	case gain < leastGain:

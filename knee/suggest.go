@@ -1,6 +1,10 @@
 package knee
 
-import "math"
+import (
+	"math"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
+)
 
 // fineRatio is how close neighbours of a knee must be: the half-octave ladder.
 const fineRatio = 1.5
@@ -63,7 +67,7 @@ func saturationBound(levels []*level) float64 {
 	for _, l := range levels {
 		top = max(top, l.y)
 	}
-	return float64(levels[0].n) * math.Exp(top-levels[0].y)
+	return float64(levels[0].n) * exact.Exp(top-levels[0].y)
 }
 
 // lastElasticity is the log-log slope over the last octave, or over the last
@@ -76,7 +80,7 @@ func lastElasticity(levels []*level) float64 {
 	last := float64(levels[len(levels)-1].n)
 	for i, l := range levels {
 		if float64(l.n) >= last/2*0.99 || i == len(levels)-2 {
-			xs, ys = append(xs, math.Log(float64(l.n))), append(ys, l.y)
+			xs, ys = append(xs, exact.Log(float64(l.n))), append(ys, l.y)
 		}
 	}
 	return lineSlope(xs, ys)

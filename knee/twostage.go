@@ -50,15 +50,15 @@ func (p stagePair) solve(yy, yf, ym, yr float64) (rss, middle, fall float64, ok 
 	tt := yy - 2*yf + p.ff
 	bm, br := ym-p.fm, -(yr - p.fr) // R enters with a minus sign
 	mm, mr, rr := p.mm+ridge, -p.mr, p.rr+ridge
-	det := mm*rr - mr*mr
+	det := float64(mm*rr) - float64(mr*mr)
 	if !(det > 0) {
 		return 0, 0, 0, false
 	}
-	middle = (rr*bm - mr*br) / det
-	fall = (mm*br - mr*bm) / det
+	middle = (float64(rr*bm) - float64(mr*br)) / det
+	fall = (float64(mm*br) - float64(mr*bm)) / det
 	if !(middle >= minMiddle && middle <= maxMiddle && fall >= 0) {
 		return 0, 0, 0, false
 	}
-	rss = tt - 2*(middle*bm+fall*br) + middle*middle*p.mm + 2*middle*fall*mr + fall*fall*p.rr
+	rss = tt - 2*(float64(middle*bm)+float64(fall*br)) + float64(middle*middle*p.mm) + float64(2*middle*fall*mr) + float64(fall*fall*p.rr)
 	return rss, middle, fall, true
 }

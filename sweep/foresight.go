@@ -3,6 +3,8 @@ package sweep
 import (
 	"math"
 	"time"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
 )
 
 // foresight makes runs that have not been made.
@@ -81,7 +83,7 @@ func (f *foresight) at(n int, metric func(int) float64, least, past float64) flo
 	}
 	if len(known) == 0 { // in units of one request alone
 		end := min(float64(n), usualKnee)
-		return math.Pow(end, least) * math.Pow(float64(n)/end, past)
+		return exact.Pow(end, least) * exact.Pow(float64(n)/end, past)
 	}
 	i := 0 // the segment from known[i] to known[i+1] is the nearest
 	for i+2 < len(known) && known[i+1] < n {
@@ -89,14 +91,14 @@ func (f *foresight) at(n int, metric func(int) float64, least, past float64) flo
 	}
 	slope, top := least, known[len(known)-1]
 	if len(known) > 1 {
-		slope = math.Log(metric(known[i+1])/metric(known[i])) / math.Log(float64(known[i+1])/float64(known[i]))
+		slope = exact.Log(metric(known[i+1])/metric(known[i])) / exact.Log(float64(known[i+1])/float64(known[i]))
 	}
 	to := min(float64(n), max(endsAt*float64(top), usualKnee))
 	if n > top { // beyond what was measured no curve falls or rises faster than load
 		slope = min(max(slope, 0), 1)
 		i = len(known) - 1
 	}
-	return metric(known[i]) * math.Pow(to/float64(known[i]), slope) * math.Pow(float64(n)/to, past)
+	return metric(known[i]) * exact.Pow(to/float64(known[i]), slope) * exact.Pow(float64(n)/to, past)
 }
 
 // length is how long a run of a step takes: as before at its level, else what

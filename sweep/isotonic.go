@@ -15,7 +15,7 @@ func isotonic(y, weight []float64) []float64 {
 		for n := len(blocks); n > 1 && blocks[n-2].value > blocks[n-1].value; n = len(blocks) {
 			a, b := blocks[n-2], blocks[n-1]
 			w := a.weight + b.weight
-			blocks = append(blocks[:n-2], block{(a.value*a.weight + b.value*b.weight) / w, w, a.size + b.size})
+			blocks = append(blocks[:n-2], block{(float64(a.value*a.weight) + float64(b.value*b.weight)) / w, w, a.size + b.size})
 		}
 	}
 	out := make([]float64, 0, len(y))

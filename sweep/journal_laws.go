@@ -21,7 +21,7 @@ const (
 // agree reports whether two numbers are one, but for rounding. One that is absent
 // contradicts nothing.
 func agree(a, b float64) bool {
-	return a == 0 || b == 0 || math.Abs(a-b) <= roundingShare*max(math.Abs(a), math.Abs(b))
+	return a == 0 || b == 0 || math.Abs(a-b) <= float64(roundingShare*max(math.Abs(a), math.Abs(b)))
 }
 
 // lawful refuses a result whose own numbers contradict each other: no run

@@ -1,6 +1,10 @@
 package sweep
 
-import "math"
+import (
+	"math"
+
+	"github.com/perfsweep/perfsweep/internal/exact"
+)
 
 // Ladder is the half-octave ladder of concurrencies per GPU. The search ends
 // at 1024 (knee.md S-1); the values above serve points that were given.
@@ -54,7 +58,7 @@ func ladderPrev(n int) int {
 func ladderNear(v float64) int {
 	near := Ladder[0]
 	for _, n := range Ladder {
-		if math.Abs(math.Log(float64(n)/v)) < math.Abs(math.Log(float64(near)/v)) {
+		if math.Abs(exact.Log(float64(n)/v)) < math.Abs(exact.Log(float64(near)/v)) {
 			near = n
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -73,7 +74,7 @@ func (t *tape) secondPass() bool {
 
 // pairGap is the difference of 15 % at which two runs of a level need a third
 // and a fourth.
-var pairGap = math.Log(1 / 0.85)
+var pairGap = exact.Log(1 / 0.85)
 
 // settleSplits makes two more runs where the runs of a level disagree.
 func (t *tape) settleSplits() bool {

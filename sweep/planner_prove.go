@@ -2,9 +2,9 @@ package sweep
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -114,7 +114,7 @@ func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 		op.Bound, op.Reason = boundNext, bad
 		return op, 0
 	}
-	need2 := math.Pow(float64(n)/float64(half), p.EStar)
+	need2 := exact.Pow(float64(n)/float64(half), p.EStar)
 	if gain := v.x(n) / v.x(half); !(gain >= need2) {
 		op.Reason = fmt.Sprintf("throughput gains only ×%.3f from %d to %d per GPU, ×%.3f shows that it still rises", gain, half, n, need2)
 		return op, 0

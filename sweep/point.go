@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -191,8 +192,8 @@ func unhealthyNext(p Plan, fit knee.Fit, v *view, n, q int) string {
 	case !(v.ttft99(q) > 0 && v.ttft99(q) <= p.SLOMaxTTFTMS):
 		return sloReason(q, v.ttft99(q), p.SLOMaxTTFTMS)
 	}
-	if drop := math.Log(v.x(n) / v.x(q)); !(drop <= v.medianTolerance(n, q, fit.Noise)) {
-		return fmt.Sprintf("throughput falls from %d to %d per GPU by %.1f %%", n, q, 100*(1-math.Exp(-drop)))
+	if drop := exact.Log(v.x(n) / v.x(q)); !(drop <= v.medianTolerance(n, q, fit.Noise)) {
+		return fmt.Sprintf("throughput falls from %d to %d per GPU by %.1f %%", n, q, 100*(1-exact.Exp(-drop)))
 	}
 	return ""
 }

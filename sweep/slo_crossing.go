@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/exact"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -56,7 +57,7 @@ func limitsOf(o loadgen.Objective) []sloLimit {
 	}
 	all = slices.DeleteFunc(all, func(m sloLimit) bool { return m.limit == 0 })
 	for i := range all {
-		all[i].limit = math.Log(all[i].limit)
+		all[i].limit = exact.Log(all[i].limit)
 	}
 	return all
 }
@@ -67,7 +68,7 @@ func (m *sloLimit) logs(l sloLevel) []float64 {
 	var out []float64
 	for _, r := range l.runs {
 		if v := m.value(r); v > 0 && !math.IsInf(v, 1) {
-			out = append(out, math.Log(v))
+			out = append(out, exact.Log(v))
 		}
 	}
 	slices.Sort(out)
@@ -116,7 +117,7 @@ func newCrossing(levels []sloLevel, limits []sloLimit) *crossing {
 				mean += v / r
 			}
 			for _, v := range logs {
-				ss += (v - mean) * (v - mean)
+				ss += float64((v - mean) * (v - mean))
 			}
 			m.df += len(logs) - 1
 			m.center = append(m.center, Median(logs))
@@ -156,7 +157,7 @@ func (c *crossing) interval() (lo, hi float64) {
 		for _, m := range c.limits {
 			s := m.noise * studentScale(rng, m.df)
 			for i, center := range m.center {
-				y[i] = center + s*m.se[i]*rng.NormFloat64()
+				y[i] = center + float64(s*m.se[i]*rng.NormFloat64())
 			}
 			n, _ := c.cross(y, m.limit)
 			found[b] = min(found[b], n)
@@ -176,7 +177,7 @@ func studentScale(rng *rand.Rand, df int) float64 {
 	chi2 := 0.0
 	for range df {
 		z := rng.NormFloat64()
-		chi2 += z * z
+		chi2 += float64(z * z)
 	}
 	return math.Sqrt(float64(df) / chi2)
 }
@@ -195,5 +196,5 @@ func (c *crossing) cross(y []float64, limit float64) (n float64, at int) {
 	}
 	a, b := c.n[at], c.n[at+1]
 	part := (limit - fit[at]) / (fit[at+1] - fit[at])
-	return min(max(a*math.Pow(b/a, part), a), b), at
+	return min(max(a*exact.Pow(b/a, part), a), b), at
 }

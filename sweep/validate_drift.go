@@ -46,14 +46,14 @@ func driftOf(y []float64) (t, drift float64) {
 	mid := (n - 1) / 2
 	var sxx, sxy float64
 	for i, v := range y {
-		sxx += (float64(i) - mid) * (float64(i) - mid)
-		sxy += (float64(i) - mid) * (v - mean)
+		sxx += float64((float64(i) - mid) * (float64(i) - mid))
+		sxy += float64((float64(i) - mid) * (v - mean))
 	}
 	slope := sxy / sxx
 	var rss float64
 	for i, v := range y {
-		e := v - mean - slope*(float64(i)-mid)
-		rss += e * e
+		e := v - mean - float64(slope*(float64(i)-mid))
+		rss += float64(e * e)
 	}
 	drift = slope * n / mean
 	se := math.Sqrt(rss / (n - 2) / sxx)
