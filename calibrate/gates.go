@@ -58,7 +58,7 @@ func (e *evidence) c1() GateResult {
 
 func (e *evidence) c2() GateResult {
 	g := GateResult{ID: "C2", Name: "gate-run TTFT p99 is of one cluster", State: Unmet,
-		Threshold: fmt.Sprintf("no gap above x%.0f, and max/min at most %d unless TTFT p50 (within x%d) and throughput (C1) stay together", math.Exp(ttftGap), tailRatio, tailRatio),
+		Threshold: fmt.Sprintf("no gap above x%.0f, and max/min at most %d unless TTFT p50 (within x%d) and throughput (C1) stay together", exact.Exp(ttftGap), tailRatio, tailRatio),
 		Remedy:    "a worker backs up in some runs, or the point lies too near the knee: calibrate again, or prove a lower concurrency"}
 	first := e.attempts.in(1)
 	p99 := first.p99s()
