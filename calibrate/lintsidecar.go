@@ -158,7 +158,8 @@ func (s *SidecarLint) age(p Provenance) {
 	if odd := p.OddDates(s.Today); odd != "" {
 		s.stale("in %s %s", s.Name, odd)
 	}
-	measured, err := time.Parse(time.RFC3339, p.Measured)
+	last, _ := p.latest()
+	measured, err := time.Parse(time.RFC3339, last)
 	if err != nil {
 		if measured, err = time.Parse(time.RFC3339, p.Written); err != nil {
 			return
@@ -192,9 +193,10 @@ func (s *SidecarLint) image(p Provenance) {
 		repository, tag, _ = strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 		return repository, tag
 	}
-	was, wasTag := name(p.Fingerprint.Labels["image"])
+	_, on := p.latest()
+	was, wasTag := name(on.Labels["image"])
 	now, nowTag := name(recipes.TemplateImage)
 	if was == now && wasTag != "" && wasTag != nowTag {
-		s.stale("the gate was calibrated with image %s, AICR's template has %s", printable(p.Fingerprint.Labels["image"]), recipes.TemplateImage)
+		s.stale("the gate was calibrated with image %s, AICR's template has %s", printable(on.Labels["image"]), recipes.TemplateImage)
 	}
 }

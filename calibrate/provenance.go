@@ -38,6 +38,8 @@ const ProvenanceSchema = 1
 //   - anchor, equivalence, validity (in GPUs), gates
 //   - fingerprint, fingerprint_sha256 (FingerprintHash of it), journal: of the
 //     slowest cluster, where clusters has several
+//   - reconfirmed, where there is one: later measurements, the newest last, which
+//     the gate was held against and kept
 type Provenance struct {
 	SchemaVersion         int           `json:"schema_version"`
 	ToolVersion           string        `json:"tool_version"`
@@ -76,6 +78,8 @@ type Provenance struct {
 	Journal           Source               `json:"journal"`
 	// Clusters are those that the floor rests on, where there are several.
 	Clusters []ClusterRecord `json:"clusters,omitempty"`
+	// Reconfirmed are later measurements that the gate was held against and kept.
+	Reconfirmed []Reconfirmed `json:"reconfirmed,omitempty"`
 }
 
 // EffectiveGate is what an evaluator compares with, its tolerance applied.

@@ -50,7 +50,7 @@ func JudgeProvenance(name string, p *Provenance, o OverlayState, c sweep.Curve) 
 		out.Says = []string{fmt.Sprintf("no sidecar %s: whether this is what the gate was calibrated on is not known", name)}
 		return out
 	}
-	edited := p.edits(o.Gate)
+	edited := p.Edits(o.Gate)
 	if len(edited) > 0 && hash(o.Bytes) == p.ReplacedOverlaySHA256 {
 		out.State = ProvenanceInterrupted
 		out.Says = []string{fmt.Sprintf("%s belongs to a gate that was never written, because calibrate --write was interrupted before it replaced the overlay (%s): run it again",
@@ -133,8 +133,8 @@ func (p Provenance) edited(g recipes.Gate) []edit {
 	return out
 }
 
-// edits is edited in words.
-func (p Provenance) edits(g recipes.Gate) []string {
+// Edits says where a gate is not the one that was written.
+func (p Provenance) Edits(g recipes.Gate) []string {
 	var out []string
 	for _, e := range p.edited(g) {
 		out = append(out, e.text())
@@ -160,11 +160,30 @@ func orNotStated(s string) string {
 	return s
 }
 
-// differences compares the fingerprint of a check with the calibration's. A
+// differences compares the fingerprint of a check with the calibration's, and with
+// what the gate was confirmed on later, the newest first: the first that it does
+// not contradict, else the newest.
+func (p Provenance) differences(now sweep.Fingerprint) (diff []string, open []oneSided) {
+	for i := len(p.Reconfirmed) - 1; i >= 0; i-- {
+		d, o := p.differsFrom(p.Reconfirmed[i].Fingerprint, now)
+		if len(d) == 0 {
+			return d, o
+		}
+		if i == len(p.Reconfirmed)-1 {
+			diff, open = d, o
+		}
+	}
+	d, o := p.differsFrom(p.Fingerprint, now)
+	if len(d) == 0 || len(p.Reconfirmed) == 0 {
+		return d, o
+	}
+	return diff, open
+}
+
+// differsFrom is what differs from one measurement of the gate. A
 // portable floor per GPU is made for other clusters and node sizes, so that
 // neither is a difference there. open lists what one of them does not state.
-func (p Provenance) differences(now sweep.Fingerprint) (diff []string, open []oneSided) {
-	was := p.Fingerprint
+func (p Provenance) differsFrom(was, now sweep.Fingerprint) (diff []string, open []oneSided) {
 	was.Labels, now.Labels = withoutPlaces(was.Labels), withoutPlaces(now.Labels)
 	if p.FloorProfile == Portable && p.FloorForm == PerGPU {
 		was.GPUs = now.GPUs

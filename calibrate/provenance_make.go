@@ -44,9 +44,7 @@ func NewProvenance(c sweep.Curve, p Proposal, policy Policy, e Edit, before *Pro
 		Clusters: clusterRecords(c, p.Point.ConcurrencyPerGPU, policy),
 	}
 	for _, r := range gateAttempts(c, p.Point.ConcurrencyPerGPU, policy).valid {
-		out.BaselineRuns = append(out.BaselineRuns, BaselineRun{
-			p.Point.ConcurrencyPerGPU, r.tokPerSecPerGPU, r.ttftP50MS, r.ttftP99MS, r.window, r.deployment, stamp(r.began),
-		})
+		out.BaselineRuns = append(out.BaselineRuns, baselineRun(p.Point.ConcurrencyPerGPU, r))
 	}
 	if before != nil && before.OverlaySHA256 == out.OverlaySHA256 && before.OverlaySHA256 == out.ReplacedOverlaySHA256 {
 		out.Written, out.ReplacedOverlaySHA256 = before.Written, before.ReplacedOverlaySHA256

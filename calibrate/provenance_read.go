@@ -189,5 +189,8 @@ func (p Provenance) valid() error {
 			return badKey(fmt.Sprintf("baseline_runs[%d]", i), "is no gate run at %d per GPU", p.Gate.ConcurrencyPerGPU)
 		}
 	}
+	if err := p.validReconfirmed(); err != nil {
+		return err
+	}
 	return p.numbers()
 }

@@ -97,8 +97,9 @@ func StatusOf(s SidecarLint, findings []recipes.Finding, image string) Status {
 
 // record takes what the sidecar says was measured.
 func (s *Status) record(p Provenance) {
-	s.Measured, _, _ = strings.Cut(p.Measured, "T")
-	s.Image, s.GPUProduct = p.Fingerprint.Labels["image"], p.Fingerprint.Labels["gpu_product"]
+	measured, on := p.latest()
+	s.Measured, _, _ = strings.Cut(measured, "T")
+	s.Image, s.GPUProduct = on.Labels["image"], p.Fingerprint.Labels["gpu_product"]
 	s.GPUs, s.TokPerSecPerGPU = p.Fingerprint.GPUs, p.Limits.Median
 }
 

@@ -15,7 +15,7 @@ func (f Fingerprint) Diff(other Fingerprint) []string { return diffFields(f, oth
 
 // Diff lists the fields that keep now from continuing a campaign that was
 // planned as p. Budgets, the window and the watch time may change, and a
-// confirmation may be added to a finished sweep, a pulse to a finished check: none
+// confirmation may be added to a finished sweep, a pulse to a finished check, attempts to a gate confirmed again: none
 // of them changes a run already made.
 func (p Plan) Diff(now Plan) []string {
 	for _, v := range []*Plan{&p, &now} {
@@ -23,6 +23,9 @@ func (p Plan) Diff(now Plan) []string {
 	}
 	if now.Confirm {
 		p.Confirm = true
+	}
+	if !now.Reconfirm { // it goes on to as many attempts as a gate needs
+		p.Reconfirm = false
 	}
 	if p.PulseAt == 0 {
 		p.PulseAt, p.PulseRuns = now.PulseAt, now.PulseRuns

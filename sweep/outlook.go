@@ -130,6 +130,8 @@ func (t *tape) mostAttempts() int {
 		return 2 * (a.tries - a.made)
 	case t.plan.Check:
 		return 2 * checkTries
+	case t.plan.Reconfirm:
+		return 2 * checkTries
 	case t.plan.Confirm:
 		_, tries := WindowAttempts(t.plan.Window)
 		return 2 * tries

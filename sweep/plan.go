@@ -27,6 +27,9 @@ type Plan struct {
 	// another deployment, and measures nothing else. It is that of one command
 	// and no part of the campaign.
 	Window int `json:"window,omitempty"`
+	// Reconfirm makes fewer attempts at Point, as many as a check: they are held
+	// against the runs that a gate rests on, and none is derived from them.
+	Reconfirm bool `json:"reconfirm,omitempty"`
 	// Check re-measures Point only: 3 valid attempts of at most 5.
 	Check bool `json:"check,omitempty"`
 	// PulseAt and PulseRuns add a capacity pulse to a check: this many valid
@@ -135,6 +138,8 @@ func (p Plan) validatePoint() error {
 		return fmt.Errorf("only a check takes a pulse")
 	case p.Check && p.Confirm:
 		return fmt.Errorf("a check has no confirmation; ask for one of the two")
+	case p.Reconfirm && (p.Point == 0 || !p.Confirm || p.Window > 1):
+		return fmt.Errorf("a gate is confirmed again at its own point, in the first window of a campaign")
 	case p.Window < 0 || p.Window > MaxWindow:
 		return fmt.Errorf("window %d is outside 1..%d", p.Window, MaxWindow)
 	case p.Window > 1 && !p.Confirm:

@@ -35,11 +35,12 @@ func (t *tape) prove() Decision {
 		return t.unconfirmed(OperatingPoint{ConcurrencyPerGPU: n, Bound: bound, Next: LadderNext(n)}, bad)
 	}
 	if t.plan.Confirm {
-		a, ok := t.attempts(n, Confirm, confirmValid, confirmTries, 0)
+		want, tries := t.plan.proofAttempts()
+		a, ok := t.attempts(n, Confirm, want, tries, 0)
 		if !ok {
 			return t.unproved()
 		}
-		if bad := a.verdict(n, confirmValid); bad != "" {
+		if bad := a.verdict(n, want); bad != "" {
 			return t.unconfirmed(OperatingPoint{ConcurrencyPerGPU: n, Next: LadderNext(n)}, bad)
 		}
 	} else {
@@ -51,6 +52,14 @@ func (t *tape) prove() Decision {
 	}
 	op, _ := provePoint(t.plan, t.fit(false), t.view)
 	return Decision{Point: op, Reason: op.Sentence()}
+}
+
+// proofAttempts is how many valid attempts a point is proved with, and of how many.
+func (p Plan) proofAttempts() (valid, tries int) {
+	if p.Reconfirm {
+		return checkValid, checkTries
+	}
+	return confirmValid, confirmTries
 }
 
 // besidePoint is what refuses a point whatever it does itself: a level beside
@@ -90,6 +99,9 @@ func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 		return op, 0
 	}
 	want := map[int]int{half: proveSideRuns, n: proveRuns, next: proveSideRuns}
+	if p.Reconfirm {
+		want[n] = checkValid
+	}
 	for _, q := range []int{half, n, next} {
 		switch have := len(v.valid[q]); {
 		case v.unmeasurable(q):

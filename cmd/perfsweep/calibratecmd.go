@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,6 +33,17 @@ type calibrateFlags struct {
 	spec     specFlags
 	data     dataFlags
 	bundle   bundleFlags
+	again    bool // --reconfirm
+}
+
+// calibration is what a calibration is decided from.
+type calibration struct {
+	overlay   overlayFile
+	policy    calibrate.Policy
+	unchecked []string
+	curve     sweep.Curve
+	decision  sweep.Decision
+	reconfirm *calibrate.Reconfirmation // nil without --reconfirm
 }
 
 func (a *app) calibrateCmd() *cobra.Command {
@@ -160,18 +172,22 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 	if cam.model == "" {
 		cam.model = ov.gate.Model
 	}
+	c := calibration{overlay: ov, policy: policy, unchecked: unchecked}
+	if f.again {
+		return a.runReconfirm(ctx, cam, f, c)
+	}
 	if f.foretell {
 		return cam.foretell(ctx, cam.windows.want, f.writes()...)
 	}
-	curve, d, err := cam.measureDeployments(ctx)
-	if err != nil {
+	if c.curve, c.decision, err = cam.measureDeployments(ctx); err != nil {
 		return err
 	}
-	return a.judgeCalibration(cam, f, ov, policy, curve, d, unchecked)
+	return a.judgeCalibration(cam, f, c)
 }
 
 // judgeCalibration decides on what was measured.
-func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, ov overlayFile, policy calibrate.Policy, curve sweep.Curve, d sweep.Decision, unchecked []string) (err error) {
+func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, c calibration) (err error) {
+	ov, policy, curve, d, unchecked := c.overlay, c.policy, c.curve, c.decision, c.unchecked
 	if err := recipes.ValidModel(curve.Fingerprint.Model); err != nil {
 		return badInputf("%s: %w", cam.flags.journal, err)
 	}
@@ -179,16 +195,19 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, ov overlayFile,
 		return err
 	}
 	policy.Now = time.Now()
-	c := conclude(curve, ov.gate, policy)
-	if c.proposal.Err != nil {
-		return badInputf("%s: %w", f.overlay, c.proposal.Err)
+	made := conclude(curve, ov.gate, policy)
+	if made.proposal.Err != nil {
+		return badInputf("%s: %w", f.overlay, made.proposal.Err)
+	}
+	if made.reconfirm = c.reconfirm; c.reconfirm != nil {
+		made.proposal.Reasons = append(slices.Clone(c.reconfirm.Reasons), made.proposal.Reasons...)
 	}
 	packed := a.writeBundle(&f.bundle, cam.flags.journal, ov.gate, policy, [2][]string{f.anchor.anchors, f.anchor.scaling})
-	if d.Reason != "" && !c.proposal.Writable {
+	if d.Reason != "" && !made.proposal.Writable {
 		unchecked = append([]string{d.Reason}, unchecked...)
 	}
 	f.journal = cam.flags.journal
-	err = a.answerCalibrate(f, ov, c, curve, unchecked)
+	err = a.answerCalibrate(f, ov, made, curve, unchecked)
 	if packed != nil { // the answer was printed, and what was asked for is not there
 		return packed
 	}

@@ -36,6 +36,8 @@ comment says unverified.
 seen, wanted and is to be done, the fit, and every question up to the one that
 decided; -o json has the same under "explain".
 
+` + reconfirmHelp + `
+
 ` + dataHelp + `
 
 ` + bundleHelp + `
@@ -52,6 +54,7 @@ func (f *calibrateFlags) bind(fl *pflag.FlagSet) {
 	fl.StringVar(&f.sidecar, "sidecar", "", sidecarUsage)
 	fl.StringVar(&f.data.dir, "data", "", dataUsage)
 	fl.BoolVar(&f.write, "write", false, "change the file; without it only the diff is printed")
+	fl.BoolVar(&f.again, "reconfirm", false, "measure the overlay's own point again, and keep its gate or propose another")
 	f.anchor.bind(fl)
 	f.spec.bind(fl)
 	f.bundle.bind(fl)

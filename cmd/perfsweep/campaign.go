@@ -50,6 +50,9 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		if err != nil {
 			return curve, sweep.Decision{}, err
 		}
+		if curve.Plan.Point > 0 { // whether fewer attempts will do is this command's question
+			curve.Plan.Reconfirm = c.plan.Reconfirm
+		}
 		if curve.Plan.Confirm = c.plan.Confirm; c.plan.Confirm {
 			curve.Plan.Window = curve.Windows()
 		}

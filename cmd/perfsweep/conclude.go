@@ -15,6 +15,8 @@ type conclusion struct {
 	policy   calibrate.Policy // with what the servers' own words add to it
 	findings []observe.Finding
 	proposal calibrate.Proposal
+	// reconfirm is how the gate so far compares, nil without --reconfirm.
+	reconfirm *calibrate.Reconfirmation
 }
 
 // conclude is everything between a curve and a proposal. It depends on nothing

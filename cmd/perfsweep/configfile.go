@@ -60,7 +60,7 @@ func notInConfig() map[string]string {
 		"api-key": noKeys, "api_key": noKeys, "token": noKeys, "password": noKeys,
 	}
 	for _, f := range []string{
-		"write", "resume", "approve", "by", "why", "plan", "explain", "window", "replay", "allow-simulated", "accept-deployment-diff",
+		"write", "resume", "approve", "by", "why", "plan", "explain", "window", "reconfirm", "replay", "allow-simulated", "accept-deployment-diff",
 		"output", "quiet", "exit-codes", "config", "name", "help",
 	} {
 		out[f] = aboutOneRun

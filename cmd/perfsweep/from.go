@@ -62,7 +62,7 @@ func (a *app) calibrateFrom(f *calibrateFlags, ov overlayFile, policy calibrate.
 		return badInputf("%s: %w", f.overlay, p.Err)
 	}
 	refuseDisaggregated(&p, one.Curve.Fingerprint.Labels)
-	return a.answerCalibrate(f, ov, conclusion{one.Policy, attribute(one.Curve.Runs, one.Curve.Fingerprint.GPUs), p}, one.Curve, unchecked)
+	return a.answerCalibrate(f, ov, conclusion{policy: one.Policy, findings: attribute(one.Curve.Runs, one.Curve.Fingerprint.GPUs), proposal: p}, one.Curve, unchecked)
 }
 
 // openCarried reads a bundle that is to be written from: one that does not verify
@@ -136,7 +136,7 @@ func (a *app) answerCalibrate(f *calibrateFlags, ov overlayFile, c conclusion, c
 	}
 	p.Reasons = append(p.Reasons, unchecked...)
 	return a.finishCalibrate(f, ov, c.policy, report.Calibration{
-		Curve: curve, Proposal: p, Overlay: f.overlay, Explain: f.explain, Findings: c.findings, Stalls: stalls(curve.Runs),
+		Curve: curve, Proposal: p, Overlay: f.overlay, Reconfirm: c.reconfirm, Explain: f.explain, Findings: c.findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 	})
 }

@@ -53,6 +53,7 @@ var titles = map[string]string{
 	"compare":        "compare -o json and sweep --ab -o json; report -o json of two journals",
 	"calibrate":      "calibrate -o json",
 	"verify":         "verify -o json",
+	"reconfirm":      "calibrate --reconfirm -o json of a gate that is kept, or that cannot be confirmed",
 	"approval":       "calibrate --approve -o json",
 	"check":          "check -o json",
 	"replay":         "check --replay -o json",
@@ -179,6 +180,8 @@ func answers(args []string, out string) string {
 		return "leftovers"
 	case command == "calibrate" && given("--approve"):
 		return "approval"
+	case command == "calibrate" && given("--reconfirm") && !strings.Contains(out, `"diff"`):
+		return "reconfirm"
 	case command == "check" && given("--replay"):
 		return "replay"
 	case strings.Contains(out, `"ttft_verdict"`): // sweep --ab, report of two

@@ -34,6 +34,8 @@ func scriptJournals(t *testing.T) string {
 	few.Levels = []int{16, 32, 64, 96, 192}
 	pulse := check
 	pulse.Point, pulse.PulseAt, pulse.PulseRuns = 64, 96, 1
+	proof := reconfirmPlan(32)
+	proof.Reconfirm = false
 	for _, j := range []struct {
 		name, target string
 		plan         sweep.Plan
@@ -44,6 +46,8 @@ func scriptJournals(t *testing.T) string {
 		{"other", "batch-cap?chunk=32&model=other", check},
 		{"fail", scriptEngine + "&speed=0.7", check},
 		{"stall", scriptEngine + "&stall=0.3", check},
+		{"again", scriptEngine + "&seed=2", reconfirmPlan(32)},
+		{"changed", scriptEngine + "&seed=2&speed=0.8", proof},
 		{"bursty", scriptEngine + "&stall=0.3", quickPlan()},
 		{"workers", workers + "0", few},
 		{"all-workers", workers + "0&seed=2", pulse},
@@ -54,6 +58,9 @@ func scriptJournals(t *testing.T) string {
 		var args []string
 		if j.name == "lost-worker" { // which the deployment is meant to have
 			args = []string{"--label", "workers=4"}
+		}
+		if j.name == "again" || j.name == "changed" {
+			args = []string{"--label", "image=new"}
 		}
 		synctest.Test(t, func(t *testing.T) {
 			var err error

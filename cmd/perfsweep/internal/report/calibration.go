@@ -15,11 +15,13 @@ type Calibration struct {
 	Curve    sweep.Curve
 	Proposal calibrate.Proposal
 	Overlay  string
-	Shipped  string // the overlay that Overlay is a candidate of, "" if none
-	Diff     string
-	Wrote    bool
-	Sidecar  string // written with it
-	Upstream []recipes.Need
+	// Reconfirm is how the gate so far compares with the runs, nil unless asked.
+	Reconfirm *calibrate.Reconfirmation
+	Shipped   string // the overlay that Overlay is a candidate of, "" if none
+	Diff      string
+	Wrote     bool
+	Sidecar   string // written with it
+	Upstream  []recipes.Need
 	// Objective is nil where none was given.
 	Objective *Objective
 	// Findings and Stalls are those of Curve.

@@ -12,43 +12,44 @@ import (
 )
 
 type calibrationDoc struct {
-	SchemaVersion     int                     `json:"schema_version"`
-	Outcome           calibrate.Outcome       `json:"outcome"`
-	Simulated         bool                    `json:"simulated"`
-	Reasons           []string                `json:"reasons"`
-	Gates             []calibrate.GateResult  `json:"gates"`
-	Status            knee.Status             `json:"status"`
-	Knee              float64                 `json:"knee,omitempty"`
-	KneeLow           float64                 `json:"knee_low,omitempty"`
-	KneeHigh          float64                 `json:"knee_high,omitempty"`
-	ConcurrencyPerGPU int                     `json:"concurrency_per_gpu,omitempty"`
-	Point             sweep.OperatingPoint    `json:"operating_point"`
-	SLO               *sweep.SLO              `json:"slo,omitempty"`
-	Goodput           []sweep.GoodputLevel    `json:"goodput,omitempty"`
-	Bottlenecks       []observe.Finding       `json:"bottlenecks,omitempty"`
-	Stalls            []Stall                 `json:"stalls,omitempty"`
-	TokPerSecPerGPU   float64                 `json:"output_tok_per_s_per_gpu,omitempty"`
-	TTFTP99MS         float64                 `json:"ttft_p99_ms,omitempty"`
-	Floor             float64                 `json:"floor,omitempty"`
-	FloorForm         calibrate.Form          `json:"floor_form,omitempty"`
-	FloorProfile      calibrate.Profile       `json:"floor_profile,omitempty"`
-	CeilingMS         float64                 `json:"ceiling_ms,omitempty"`
-	Limits            *calibrate.Limits       `json:"limits,omitempty"`
-	Sensitivity       []calibrate.Sensitivity `json:"sensitivity"`
-	Anchor            calibrate.AnchorResult  `json:"anchor"`
-	Equivalence       calibrate.Equivalence   `json:"equivalence"`
-	Validity          calibrate.Validity      `json:"valid_gpus"`
-	Runs              []runDoc                `json:"runs"`
-	Fingerprint       sweep.Fingerprint       `json:"fingerprint"`
-	OutputTokens      int64                   `json:"total_output_tokens"`
-	Gate              *recipes.Gate           `json:"gate,omitempty"`
-	Overlay           string                  `json:"overlay"`
-	Shipped           string                  `json:"shipped_overlay,omitempty"`
-	Diff              string                  `json:"diff,omitempty"`
-	Wrote             bool                    `json:"wrote"`
-	Sidecar           string                  `json:"sidecar,omitempty"`
-	Upstream          []recipes.Need          `json:"upstream,omitempty"`
-	Explain           *calibrationExplain     `json:"explain,omitempty"`
+	SchemaVersion     int                       `json:"schema_version"`
+	Outcome           calibrate.Outcome         `json:"outcome"`
+	Simulated         bool                      `json:"simulated"`
+	Reasons           []string                  `json:"reasons"`
+	Gates             []calibrate.GateResult    `json:"gates"`
+	Status            knee.Status               `json:"status"`
+	Knee              float64                   `json:"knee,omitempty"`
+	KneeLow           float64                   `json:"knee_low,omitempty"`
+	KneeHigh          float64                   `json:"knee_high,omitempty"`
+	ConcurrencyPerGPU int                       `json:"concurrency_per_gpu,omitempty"`
+	Point             sweep.OperatingPoint      `json:"operating_point"`
+	SLO               *sweep.SLO                `json:"slo,omitempty"`
+	Goodput           []sweep.GoodputLevel      `json:"goodput,omitempty"`
+	Bottlenecks       []observe.Finding         `json:"bottlenecks,omitempty"`
+	Stalls            []Stall                   `json:"stalls,omitempty"`
+	TokPerSecPerGPU   float64                   `json:"output_tok_per_s_per_gpu,omitempty"`
+	TTFTP99MS         float64                   `json:"ttft_p99_ms,omitempty"`
+	Floor             float64                   `json:"floor,omitempty"`
+	FloorForm         calibrate.Form            `json:"floor_form,omitempty"`
+	FloorProfile      calibrate.Profile         `json:"floor_profile,omitempty"`
+	CeilingMS         float64                   `json:"ceiling_ms,omitempty"`
+	Limits            *calibrate.Limits         `json:"limits,omitempty"`
+	Sensitivity       []calibrate.Sensitivity   `json:"sensitivity"`
+	Anchor            calibrate.AnchorResult    `json:"anchor"`
+	Equivalence       calibrate.Equivalence     `json:"equivalence"`
+	Validity          calibrate.Validity        `json:"valid_gpus"`
+	Runs              []runDoc                  `json:"runs"`
+	Fingerprint       sweep.Fingerprint         `json:"fingerprint"`
+	OutputTokens      int64                     `json:"total_output_tokens"`
+	Gate              *recipes.Gate             `json:"gate,omitempty"`
+	Overlay           string                    `json:"overlay"`
+	Reconfirm         *calibrate.Reconfirmation `json:"reconfirmation,omitempty"`
+	Shipped           string                    `json:"shipped_overlay,omitempty"`
+	Diff              string                    `json:"diff,omitempty"`
+	Wrote             bool                      `json:"wrote"`
+	Sidecar           string                    `json:"sidecar,omitempty"`
+	Upstream          []recipes.Need            `json:"upstream,omitempty"`
+	Explain           *calibrationExplain       `json:"explain,omitempty"`
 }
 
 // calibrationExplain is how a decision came about; the gates stand beside it.
@@ -102,7 +103,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		TokPerSecPerGPU: r.TokPerSecPerGPU, TTFTP99MS: r.TTFTP99MS,
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
 		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Validity: r.Validity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
-		OutputTokens: c.Curve.OutputTokens(), Overlay: c.Overlay, Shipped: c.Shipped, Diff: c.Diff, Wrote: c.Wrote,
+		OutputTokens: c.Curve.OutputTokens(), Overlay: c.Overlay, Reconfirm: c.Reconfirm, Shipped: c.Shipped, Diff: c.Diff, Wrote: c.Wrote,
 	}
 	if c.Wrote {
 		d.Sidecar = c.Sidecar

@@ -12,6 +12,7 @@ func Documents() map[string]reflect.Type {
 	return map[string]reflect.Type{
 		"knee":           reflect.TypeFor[curveDoc](),
 		"calibrate":      reflect.TypeFor[calibrationDoc](),
+		"reconfirm":      reflect.TypeFor[reconfirmDoc](),
 		"check":          reflect.TypeFor[checkDoc](),
 		"compare":        reflect.TypeFor[compareDoc](),
 		"lint":           reflect.TypeFor[lintDoc](),
