@@ -152,7 +152,7 @@ func diverted(fl *pflag.FlagSet, overlay string) string {
 		return ""
 	}
 	to, err := candidate(dir, folder, overlay)
-	if err != nil {
+	if err != nil || sameFile(to, overlay) {
 		return ""
 	}
 	return to
