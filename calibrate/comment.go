@@ -74,7 +74,7 @@ func (j *judgement) heading(o Outcome) string {
 
 // date is that of the last gate run, as the journal has it.
 func (j *judgement) date() string {
-	last := lastGateRun(j.curve, j.op())
+	_, last := measuredFrom(j.curve, j.op(), j.policy)
 	if last.IsZero() {
 		last = j.curve.Started
 	}

@@ -60,12 +60,13 @@ type Pooled struct {
 // *NotPoolableError.
 func Pool(clusters []Cluster, current recipes.Gate) (Pooled, error) {
 	clusters = slices.Clone(clusters)
-	slices.SortFunc(clusters, func(a, b Cluster) int { return strings.Compare(a.label(), b.label()) })
+	slices.SortFunc(clusters, func(a, b Cluster) int {
+		return cmp.Or(strings.Compare(a.label(), b.label()), strings.Compare(a.Name, b.Name))
+	})
 	if err := poolable(clusters); err != nil {
 		return Pooled{}, err
 	}
 	var all []Pooled
-	points := map[int][]string{}
 	for i, c := range clusters {
 		for j, o := range clusters {
 			if i != j {
@@ -76,16 +77,17 @@ func Pool(clusters []Cluster, current recipes.Gate) (Pooled, error) {
 		if p.Err != nil {
 			return Pooled{}, p.Err
 		}
-		if why := p.notPoolable(); why != "" {
-			p.Writable = false
-			p.Reasons = append([]string{fmt.Sprintf("cluster %s, %s: %s", printable(c.label()), printable(c.Name), why)}, p.Reasons...)
-			return Pooled{p, c}, nil
-		}
 		all = append(all, Pooled{p, c})
-		points[p.Point.ConcurrencyPerGPU] = append(points[p.Point.ConcurrencyPerGPU], printable(c.label()))
 	}
-	if len(points) > 1 {
-		return Pooled{}, &NotPoolableError{pointsApart(points)}
+	// An anchor is one at the same point only: points are compared before C7 is.
+	if refused, ok := firstRefused(all, "C6", "C7"); ok {
+		return refused, nil
+	}
+	if why := pointsApart(all); why != "" {
+		return Pooled{}, &NotPoolableError{why}
+	}
+	if refused, ok := firstRefused(all, "C6"); ok {
+		return refused, nil
 	}
 	slow := slices.MinFunc(all, func(a, b Pooled) int {
 		return cmp.Compare(a.Proposal.TokPerSecPerGPU, b.Proposal.TokPerSecPerGPU)
@@ -99,8 +101,46 @@ func Pool(clusters []Cluster, current recipes.Gate) (Pooled, error) {
 	return slow, nil
 }
 
-// pointsApart says what to do where clusters confirmed different points.
-func pointsApart(points map[int][]string) string {
+// firstRefused is the first campaign that cannot be one of several, whatever
+// becomes of some gates.
+func firstRefused(all []Pooled, but ...string) (Pooled, bool) {
+	for _, p := range all {
+		if why := p.notPoolable(but); why != "" {
+			p.Proposal.Writable = false
+			p.Proposal.Reasons = append([]string{fmt.Sprintf("cluster %s, %s: %s", printable(p.Cluster.label()), printable(p.Cluster.Name), why)}, p.Proposal.Reasons...)
+			return p, true
+		}
+	}
+	return Pooled{}, false
+}
+
+// notPoolable is what keeps a campaign from being one of several, "" if nothing does.
+func (p Pooled) notPoolable(but []string) string {
+	for _, g := range p.Proposal.Gates {
+		if g.State == Unmet && !slices.Contains(but, g.ID) {
+			return g.text()
+		}
+	}
+	if odd := OddDates(p.Cluster.Curve, p.Cluster.Policy.Now); odd != "" {
+		return odd // which C6 tells, and only of the slowest
+	}
+	if p.Proposal.Gate.Empty() {
+		return p.Proposal.Reasons[0]
+	}
+	return ""
+}
+
+// pointsApart says what to do where clusters confirmed different points, "" where
+// they confirmed one.
+func pointsApart(all []Pooled) string {
+	points := map[int][]string{}
+	for _, p := range all {
+		n := p.Proposal.Point.ConcurrencyPerGPU
+		points[n] = append(points[n], printable(p.Cluster.label()))
+	}
+	if len(points) < 2 {
+		return ""
+	}
 	var parts []string
 	sorted := slices.Sorted(maps.Keys(points))
 	for _, n := range sorted {
@@ -109,31 +149,23 @@ func pointsApart(points map[int][]string) string {
 	return fmt.Sprintf("the clusters confirmed different points (%s): prove the lowest on the others with --concurrency-per-gpu %d, into new journals", strings.Join(parts, "; "), sorted[0])
 }
 
-// notPoolable is what keeps a campaign from being one of several, "" if nothing does.
-func (p Proposal) notPoolable() string {
-	for _, g := range p.Gates {
-		if g.State == Unmet && g.ID != "C6" {
-			return g.text()
-		}
-	}
-	if p.Gate.Empty() {
-		return p.Reasons[0]
-	}
-	return ""
-}
-
 // poolable reports the first way in which campaigns are not of one thing on
 // different clusters.
 func poolable(clusters []Cluster) error {
+	if len(clusters) < 2 {
+		return policyErrorf("%d campaigns: one gate of several clusters needs two or more", len(clusters))
+	}
 	first := clusters[0]
 	for i, c := range clusters {
 		f := c.Curve.Fingerprint
 		if c.label() == "" {
 			return policyErrorf("%s does not say which cluster it is of: measure with --label %s=NAME", printable(c.Name), clusterLabel)
 		}
-		if i > 0 && strings.EqualFold(c.label(), clusters[i-1].label()) {
-			return policyErrorf("%s and %s are both of cluster %s: one campaign a cluster; confirm a point again with --window in the cluster's own journal",
-				printable(clusters[i-1].Name), printable(c.Name), printable(c.label()))
+		for _, o := range clusters[:i] {
+			if strings.EqualFold(c.label(), o.label()) {
+				return policyErrorf("%s and %s are both of cluster %s: one campaign a cluster; confirm a point again with --window in the cluster's own journal",
+					printable(o.Name), printable(c.Name), printable(c.label()))
+			}
 		}
 		if !f.Simulated {
 			// Unknown equals unknown within one journal only.
@@ -238,7 +270,10 @@ func (j *judgement) clusterLine() string {
 		parts = append(parts, fmt.Sprintf("%s (median %s, %d runs)", printable(c.Cluster), num(c.TokPerSecPerGPU), c.Runs))
 	}
 	s := fmt.Sprintf("From %d clusters: %s; the knee is that of the slowest.", len(all), strings.Join(parts, ", "))
-	if len(all) < toleranceClusters || j.policy.TTFTOnly {
+	switch {
+	case j.policy.TTFTOnly:
+		return s
+	case len(all) < toleranceClusters:
 		return s + fmt.Sprintf(" Fewer than %d clusters do not tell what clusters differ by: s_b stays a convention.", toleranceClusters)
 	}
 	return s + fmt.Sprintf(" A tolerance statement: with confidence 0.95, at least 95 %% of the gate runs on a further cluster of this fingerprint read %s or more, "+

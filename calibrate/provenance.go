@@ -21,7 +21,8 @@ const ProvenanceSchema = 1
 // are RFC 3339 in UTC, hashes are SHA-256 in hex.
 //
 //   - schema_version, tool_version
-//   - campaign_started, measured (the last gate run), written: "" if unknown
+//   - campaign_started, measured (the last gate run), written: "" if unknown; of
+//     several clusters the first that began and the last that was measured
 //   - overlay: the file's name; overlay_sha256 and replaced_overlay_sha256: the
 //     file after and before the write. The sidecar is renamed first: an overlay
 //     that has the second hash and not the first was never written.
@@ -37,7 +38,7 @@ const ProvenanceSchema = 1
 //   - fault_power, blind_spots, not_known
 //   - anchor, equivalence, validity (in GPUs), gates
 //   - fingerprint, fingerprint_sha256 (FingerprintHash of it), journal: of the
-//     slowest cluster, where clusters has several
+//     slowest cluster, where clusters has several, whose runs are baseline_runs
 //   - reconfirmed, where there is one: later measurements, the newest last, which
 //     the gate was held against and kept
 type Provenance struct {

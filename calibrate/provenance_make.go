@@ -26,9 +26,10 @@ type Edit struct {
 // written into. before is the overlay's sidecar so far, nil where there is
 // none: an edit that changes nothing keeps its date.
 func NewProvenance(c sweep.Curve, p Proposal, policy Policy, e Edit, before *Provenance) Provenance {
+	began, last := measuredFrom(c, p.Point.ConcurrencyPerGPU, policy)
 	out := Provenance{
 		SchemaVersion: ProvenanceSchema, ToolVersion: c.Fingerprint.ToolVersion,
-		CampaignStarted: stamp(c.Started), Measured: stamp(lastGateRun(c, p.Point.ConcurrencyPerGPU)), Written: stamp(e.At),
+		CampaignStarted: stamp(began), Measured: stamp(last), Written: stamp(e.At),
 		Overlay: filepath.Base(e.Overlay), OverlaySHA256: hash(e.New), ReplacedOverlaySHA256: hash(e.Old), GateSHA256: GateHash(e.Gate),
 		Outcome: p.Outcome, FloorForm: p.Form, FloorProfile: p.Profile, NodeGPUs: policy.NodeGPUs, TTFTOnly: policy.TTFTOnly,
 		Gate: e.Gate, Effective: EffectiveGate{p.EffectiveFloorPerGPU, p.EffectiveCeilingTTFTP99MS},
@@ -59,6 +60,21 @@ func (p Provenance) Encode() ([]byte, error) {
 		return nil, fmt.Errorf("writing the provenance of %s: %w", p.Overlay, err)
 	}
 	return append(b, '\n'), nil
+}
+
+// measuredFrom is when the first campaign of those that a proposal rests on began,
+// and the last gate run of any of them at its point.
+func measuredFrom(c sweep.Curve, n int, p Policy) (began, last time.Time) {
+	began, last = c.Started, lastGateRun(c, n)
+	for _, o := range p.Clusters {
+		if o.Curve.Started.Before(began) {
+			began = o.Curve.Started // zero too: not known of one is not known of all
+		}
+		if t := lastGateRun(o.Curve, n); t.After(last) {
+			last = t
+		}
+	}
+	return began, last
 }
 
 // lastGateRun is when the last gate run at a point began, as the journal has it.

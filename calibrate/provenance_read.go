@@ -192,5 +192,39 @@ func (p Provenance) valid() error {
 	if err := p.validReconfirmed(); err != nil {
 		return err
 	}
+	if err := p.clusters(); err != nil {
+		return err
+	}
 	return p.numbers()
+}
+
+// clusters holds the clusters of a sidecar against the rest of it.
+func (p Provenance) clusters() error {
+	if len(p.Clusters) == 0 {
+		return nil
+	}
+	runs, own := 0, false
+	for i, c := range p.Clusters {
+		key := fmt.Sprintf("clusters[%d]", i)
+		switch {
+		case strings.TrimSpace(c.Cluster) == "":
+			return badKey(key+".cluster", "is empty")
+		case slices.ContainsFunc(p.Clusters[:i], func(o ClusterRecord) bool { return strings.EqualFold(o.Cluster, c.Cluster) }):
+			return badKey(key+".cluster", "%.80q is there twice", c.Cluster)
+		case c.Runs < 1 || !positive(c.TokPerSecPerGPU) || !positive(c.TTFTP99MS):
+			return badKey(key, "has no gate run that was read")
+		case !isSHA256(c.Journal.SHA256):
+			return badKey(key+".journal.sha256", "%.80q is no SHA-256", c.Journal.SHA256)
+		}
+		runs, own = runs+c.Runs, own || c.Journal.SHA256 == p.Journal.SHA256
+	}
+	switch {
+	case len(p.Clusters) < 2:
+		return badKey("clusters", "has one, which is what journal says")
+	case runs != len(p.BaselineRuns):
+		return badKey("clusters", "have %d runs, baseline_runs has %d", runs, len(p.BaselineRuns))
+	case !own:
+		return badKey("clusters", "do not have the journal %.80q", p.Journal.Name)
+	}
+	return nil
 }

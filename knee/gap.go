@@ -135,5 +135,5 @@ func median(sorted []float64) float64 {
 	if n%2 == 1 {
 		return sorted[n/2]
 	}
-	return sorted[n/2-1]/2 + sorted[n/2]/2
+	return float64(sorted[n/2-1]/2) + float64(sorted[n/2]/2)
 }

@@ -112,5 +112,5 @@ func Median(v []float64) float64 {
 	if len(s)%2 == 1 {
 		return s[h]
 	}
-	return s[h-1]/2 + s[h]/2 // the sum of two huge values is no number
+	return float64(s[h-1]/2) + float64(s[h]/2) // the sum of two huge values is no number
 }

@@ -19,9 +19,10 @@ const (
 )
 
 // agree reports whether two numbers are one, but for rounding. One that is absent
-// contradicts nothing.
+// contradicts nothing. A product that a caller hands in is rounded first, or the
+// difference would depend on the architecture.
 func agree(a, b float64) bool {
-	return a == 0 || b == 0 || math.Abs(a-b) <= float64(roundingShare*max(math.Abs(a), math.Abs(b)))
+	return a == 0 || b == 0 || math.Abs(float64(a)-float64(b)) <= float64(roundingShare*max(math.Abs(a), math.Abs(b)))
 }
 
 // lawful refuses a result whose own numbers contradict each other: no run

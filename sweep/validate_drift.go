@@ -43,7 +43,7 @@ func driftOf(y []float64) (t, drift float64) {
 	for _, v := range y {
 		mean += v / n
 	}
-	mid := (n - 1) / 2
+	mid := float64((n - 1) / 2)
 	var sxx, sxy float64
 	for i, v := range y {
 		sxx += float64((float64(i) - mid) * (float64(i) - mid))
