@@ -80,6 +80,14 @@ func scriptJournals(t *testing.T) string {
 			// Twice the GPUs with twice the streams and tokens, and a share more or less.
 			writeJournal(t, filepath.Join(dir, "double.jsonl"), asTwice(asReal(curve, "http://frontend-c:8000", 96*time.Hour, 1), 0.99))
 			writeJournal(t, filepath.Join(dir, "shared.jsonl"), asTwice(asReal(curve, "http://frontend-c:8000", 96*time.Hour, 1), 0.75))
+			for i, name := range []string{"east", "north", "west", "south"} {
+				c := asReal(curve, "http://frontend:8000", time.Duration(i+6)*48*time.Hour, []float64{1, 0.97, 1.02, 1}[i])
+				c.Fingerprint.Labels = map[string]string{"gpu_product": "test device", "image": "sha256:0123", "precision": "bf16", "gpus_per_worker": "1", "cluster": name}
+				if name == "south" {
+					c.Fingerprint.Labels["image"] = "sha256:4567"
+				}
+				writeJournal(t, filepath.Join(dir, name+".jsonl"), c)
+			}
 			named := asReal(curve, "http://frontend-a:8000", 0, 1)
 			named.Fingerprint.Labels = map[string]string{"gpu_product": "NVIDIA-GB300", "precision": "bf16", "workers": "1", "image": "sha256:0123"}
 			writeJournal(t, filepath.Join(dir, "named.jsonl"), named)
