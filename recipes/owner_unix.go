@@ -37,6 +37,13 @@ func keepOwner(f *os.File, old fs.FileInfo) error {
 // leftovers are not told from files in use, and stay.
 func claim(f *os.File) { _ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
 
+// tryLock takes the lock of an open folder, false where another process has it.
+// Where folders cannot be locked, such as on some network file systems, there is
+// none to wait for.
+func tryLock(d *os.File) bool {
+	return !errors.Is(syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
 // unclaimed reports whether no process has a temp file.
 func unclaimed(path string) bool {
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -14,6 +15,8 @@ type File struct {
 	Content []byte
 	// Was, unless nil, is what the file must hold until it is replaced.
 	Was []byte
+	// Fresh says that there must be no such file until it is made.
+	Fresh bool
 }
 
 // ChangedError says that a file no longer holds what its new content was made of.
@@ -30,8 +33,14 @@ func (e *ChangedError) Error() string { return e.Path + " was changed meanwhile"
 //
 // A file that must not have changed is read again right before its rename, so
 // that an editor's save is not lost. No file system compares and renames in one
-// step: a save in the microseconds between the two still is.
+// step: a save in the microseconds between the two still is. Writers of this
+// program keep each other out: what one read, compares and renames is its own.
 func WriteFiles(files ...File) error {
+	unlock, err := lockFolders(files)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	s, err := stageFiles(files)
 	if err != nil {
 		return err
@@ -41,6 +50,7 @@ func WriteFiles(files ...File) error {
 	}
 	for _, f := range s {
 		if f.tmp != nil {
+			_ = f.tmp.Close() // it was synced
 			err = errors.Join(err, syncDir(filepath.Dir(f.target)))
 		}
 	}
@@ -64,6 +74,7 @@ func commitAll(s []staged) error {
 type staged struct {
 	path, target string
 	was          []byte
+	fresh        bool
 	tmp          *os.File // nil where the file holds the content already
 	existed      bool
 	old          []byte
@@ -86,7 +97,7 @@ func stage(f File) (staged, error) {
 	if err != nil {
 		return staged{}, err
 	}
-	s := staged{path: f.Path, target: target, was: f.Was}
+	s := staged{path: f.Path, target: target, was: f.Was, fresh: f.Fresh}
 	if err := s.unchanged(); err != nil {
 		return staged{}, err
 	}
@@ -109,6 +120,9 @@ func stage(f File) (staged, error) {
 
 // unchanged holds the file against what it must hold.
 func (s *staged) unchanged() error {
+	if _, err := os.Lstat(s.target); s.fresh && !errors.Is(err, fs.ErrNotExist) {
+		return &ChangedError{s.path}
+	}
 	if s.was == nil {
 		return nil
 	}
@@ -132,19 +146,34 @@ func (s *staged) commit() error {
 	if err := os.Rename(s.tmp.Name(), s.target); err != nil {
 		return fmt.Errorf("replacing %s: %w; the old file is untouched", s.path, err)
 	}
-	_ = s.tmp.Close() // it was synced
 	return nil
 }
 
-// takeBack undoes a commit.
+// takeBack undoes a commit. What somebody else has put there since stays.
 func (s *staged) takeBack() error {
-	switch {
-	case s.tmp == nil:
+	if s.tmp == nil {
 		return nil
-	case s.existed:
-		return WriteFile(s.path, s.old)
 	}
-	return os.Remove(s.target)
+	mine, err := s.tmp.Stat() // open, so that no other file can get its identity
+	now, lerr := os.Lstat(s.target)
+	_ = s.tmp.Close() // it was synced
+	if err != nil || lerr != nil || !os.SameFile(mine, now) {
+		return errors.Join(err, &ChangedError{s.path})
+	}
+	if !s.existed {
+		return os.Remove(s.target)
+	}
+	back, err := stage(File{Path: s.path, Content: s.old})
+	if err != nil {
+		return err
+	}
+	if err := back.commit(); err != nil {
+		return errors.Join(err, discard([]staged{back}))
+	}
+	if back.tmp != nil {
+		_ = back.tmp.Close() // it was synced
+	}
+	return nil
 }
 
 // discard removes what was staged and not committed.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync"
 	"testing"
 )
 
@@ -124,5 +126,102 @@ func TestWriteFilesChangedMeanwhile(t *testing.T) {
 	wantFile(t, b, "theirs", 0o600)
 	if n := entries(t, dir); n != 2 {
 		t.Errorf("%d entries, want 2", n)
+	}
+}
+
+// What somebody else put where a file was renamed is not taken back.
+func TestTakeBackOnlyOwn(t *testing.T) {
+	for _, there := range []bool{true, false} {
+		dir := t.TempDir()
+		a, _, files := pair(dir)
+		if there {
+			writeOld(t, a, 0o600)
+		}
+		s, err := stageFiles(files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s[0].commit(); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteFile(a, []byte("theirs")); err != nil {
+			t.Fatal(err)
+		}
+		var changed *ChangedError
+		if err := s[0].takeBack(); !errors.As(err, &changed) || changed.Path != a {
+			t.Errorf("taken back: %v", err)
+		}
+		if got, err := os.ReadFile(a); err != nil || string(got) != "theirs" {
+			t.Errorf("%q, %v", got, err)
+		}
+		if err := discard(s[1:]); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Of writers that started from one text one wins, with both of its files.
+func TestWriteFilesAtOnce(t *testing.T) {
+	const rounds, writers = 20, 6
+	for round := range rounds {
+		dir := t.TempDir()
+		a, b, _ := pair(dir)
+		fresh := round%2 == 1
+		if !fresh {
+			writeOld(t, b, 0o600)
+		}
+		errs := make([]error, writers)
+		var all sync.WaitGroup
+		for i := range writers {
+			all.Go(func() {
+				text := []byte(strconv.Itoa(i))
+				f := File{Path: b, Content: text, Was: []byte("old")}
+				if fresh {
+					f.Was, f.Fresh = nil, true
+				}
+				errs[i] = WriteFiles(File{Path: a, Content: text}, f)
+			})
+		}
+		all.Wait()
+		won := -1
+		for i, err := range errs {
+			var changed *ChangedError
+			switch {
+			case err == nil && won < 0:
+				won = i
+			case !errors.As(err, &changed):
+				t.Fatalf("writer %d, after %d won: %v", i, won, err)
+			}
+		}
+		for _, path := range []string{a, b} {
+			if got, err := os.ReadFile(path); err != nil || string(got) != strconv.Itoa(won) {
+				t.Fatalf("%s is of %q, %d won (%v)", path, got, won, err)
+			}
+		}
+		if n := entries(t, dir); n != 2 {
+			t.Fatalf("%d entries, want 2", n)
+		}
+	}
+}
+
+// A writer that keeps its lock is waited for, and not for ever.
+func TestFolderLock(t *testing.T) {
+	dir := t.TempDir()
+	_, _, files := pair(dir)
+	unlock, err := lockFolders(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	if err := lockWithin(d, 0); err == nil {
+		t.Error("two have one lock")
+	}
+	unlock()
+	if err := lockWithin(d, 0); err != nil {
+		t.Errorf("given back: %v", err)
 	}
 }

@@ -80,7 +80,7 @@ func (f *calibrateFlags) writeOverlay(ov overlayFile, edited []byte, r report.Ca
 		// The sidecar first: it knows which overlay it was to be written with.
 		err = recipes.WriteFiles(
 			recipes.File{Path: sidecarFile(f.sidecar, f.overlay), Content: sidecar},
-			recipes.File{Path: f.overlay, Content: edited, Was: was})
+			recipes.File{Path: f.overlay, Content: edited, Was: was, Fresh: f.data.fresh})
 	}
 	if changed := (*recipes.ChangedError)(nil); errors.As(err, &changed) {
 		err = fmt.Errorf("%w; apply the diff by hand, or calibrate again from --journal without --target", err)
