@@ -16,9 +16,12 @@ import (
 	"github.com/perfsweep/perfsweep/test/internal/live"
 )
 
-// documented is the address of the frontend in the pages, for which the one
-// that a test starts is put in.
-const documented = "http://127.0.0.1:8000"
+// documented and workerPage are the frontend and its worker's metrics in the
+// pages, for which those that a test starts are put in.
+const (
+	documented = "http://127.0.0.1:8000"
+	workerPage = "http://127.0.0.1:8101/metrics"
+)
 
 // TestDocs runs the commands that the pages type against a real frontend, with
 // its address in the place of the documented one. The commands that start it are
@@ -63,7 +66,7 @@ func follow(t *testing.T, bin, page string, commands []docs.Command) {
 	code := 0
 	for i, c := range commands {
 		at := fmt.Sprintf("%s:%d: %s", page, c.Line, c.Text)
-		words, err := docs.Words(strings.ReplaceAll(c.Text, documented, s.Base))
+		words, err := docs.Words(strings.NewReplacer(documented, s.Base, workerPage, s.Pages[0]).Replace(c.Text))
 		if err != nil {
 			t.Fatalf("%s: %v", at, err)
 		}
