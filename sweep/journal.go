@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"syscall"
 	"time"
 
@@ -45,8 +46,30 @@ type headerLine struct {
 // headerStart is how every journal begins; see tornHeader.
 const headerStart = `{"type":"campaign"`
 
-// IsJournal reports whether a file that begins so is meant to be a journal.
-func IsJournal(start []byte) bool { return bytes.HasPrefix(start, []byte(headerStart)) }
+// IsJournal reports whether a file that begins so is meant to be a journal,
+// however the keys of its first line are spaced and ordered. What was put before
+// that line, or happened behind its type, makes it a damaged one.
+func IsJournal(start []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(start, []byte("\ufeff"))))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return false
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return false
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return false
+		}
+		var kind string
+		if name, ok := key.(string); ok && strings.EqualFold(name, "type") && json.Unmarshal(value, &kind) == nil && kind == lineCampaign {
+			return true
+		}
+	}
+	return false
+}
 
 // runLine is every other line.
 type runLine struct {

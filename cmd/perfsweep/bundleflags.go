@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
@@ -20,7 +21,8 @@ import (
 const bundleHelp = `--bundle FILE packs journal (with what the servers were heard to say), anchors,
 fingerprint, and the whole proposal into one file, written or not, to be carried from a
 cluster that reaches nothing: perfsweep verify computes every number of it again.
-It holds no key, header or prompt file, and no overlay. --sign-key FILE signs it.`
+It holds no key, header or prompt file, and no overlay. --sign-key FILE signs it.
+A bundle that is there is replaced only if it is of the same campaign.`
 
 // bundleFlags make a bundle of a calibration, or name those to write from.
 type bundleFlags struct {
@@ -57,8 +59,22 @@ func (f *bundleFlags) ready(journal string) (err error) {
 		return fmt.Errorf("--bundle: %w", err)
 	case len(old) > 0 && !bundle.LooksLike(old):
 		return badInputf("--bundle %s: the file is no bundle and would be replaced; name another", f.file)
+	case len(old) > 0 && !bundleOf(old, journal):
+		return badInputf("--bundle %s: that bundle is not of the campaign of %s, and would be lost; name another, or move it", f.file, journal)
 	}
 	return recipes.CheckWritable(f.file)
+}
+
+// bundleOf reports whether a bundle holds the campaign of a journal, at whatever
+// length: its header names the campaign. One that cannot be read holds none.
+func bundleOf(old []byte, journal string) bool {
+	b, err := bundle.Read(old)
+	if err != nil {
+		return false
+	}
+	was, _, whole := bytes.Cut(b.Part(bundle.Journal), []byte("\n"))
+	now, _, _ := bytes.Cut(headOf(journal), []byte("\n"))
+	return whole && bytes.Equal(bytes.TrimSpace(was), bytes.TrimSpace(now))
 }
 
 // write packs what lies on the disk, not what this process remembers: only that can

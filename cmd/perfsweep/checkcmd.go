@@ -67,7 +67,8 @@ the drift alarm. Neither changes a verdict.
 --ctrf and --junit write the verdict as a test report as well. There an
 inconclusive check, and one that ended in an error, is "other" (CTRF) or <error>
 (JUnit): neither passed nor skipped. AICR's RESULT: lines are printed with a pass
-or a fail only.
+or a fail only. A file that is there is replaced only if it is empty or of the
+kind that is written.
 
 --replay measures nothing: it shows which runs of known state, healthy or bad,
 pass the gate of each shipped overlay (or of --overlay), beside the full-node

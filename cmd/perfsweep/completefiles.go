@@ -85,7 +85,7 @@ func isJournal(path string) bool {
 		return false
 	}
 	defer func() { _ = f.Close() }() // only read
-	start := make([]byte, 64)
+	start := make([]byte, 64<<10)
 	n, _ := io.ReadFull(f, start) // less is no journal
 	return sweep.IsJournal(start[:n])
 }

@@ -1,16 +1,12 @@
 package main
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/perfsweep/perfsweep/calibrate"
 )
 
 // fileUse is a file that a command reads or writes, or that belongs to the
@@ -37,8 +33,15 @@ func (a *app) ownFiles(c *cobra.Command, args []string) error {
 				return badInputf("--%s %s: the command uses that file for something else; name another", w.flag, w.path)
 			}
 		}
-		if kept := keptAt(w.path); w.written && replaces(c.Name(), w.flag) && kept != "" {
-			return badInputf("--%s %s: there is %s in that file, which would be lost; name another, or move it", w.flag, w.path, kept)
+		if !w.written {
+			continue
+		}
+		err := existing(w)
+		if err == nil && replaces(c.Name(), w.flag) {
+			err = replaceable(c.Name(), w)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
@@ -93,7 +96,8 @@ func besideOverlay(c *cobra.Command, overlay string) []fileUse {
 	}
 	if to := diverted(c.Flags(), overlay); to != "" {
 		overlay = to
-		uses = append(uses, fileUse{"data", to, true})
+		dir, _ := c.Flags().GetString("data")
+		uses = append(uses, fileUse{"data", to, true}, fileUse{"data", filepath.Join(dir, "registry.yaml"), true})
 	}
 	return append(uses,
 		fileUse{"sidecar", sidecarFile("", overlay), writes(c, "sidecar")},
@@ -175,36 +179,6 @@ func writes(c *cobra.Command, flag string) bool {
 // held: the others continue what they find there, or refuse it.
 func replaces(command, flag string) bool {
 	return flag == "ctrf" || flag == "junit" || command == "report" && flag == "output" || command == "profile"
-}
-
-// keptAt says what of ours lies at a path, "" where nothing does.
-func keptAt(path string) string {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer func() { _ = f.Close() }() // only read
-	head, err := io.ReadAll(io.LimitReader(f, 64<<10))
-	if err != nil || len(bytes.TrimSpace(head)) == 0 {
-		return ""
-	}
-	has := func(key string) bool { return bytes.Contains(head, []byte(key)) }
-	switch {
-	case bytes.HasPrefix(head, []byte(`{"type":"campaign"`)):
-		return "a journal"
-	case calibrate.LooksLikeProvenance(head):
-		return "the provenance of an overlay"
-	case has(`"approvals"`) && has(`"journal_sha256"`):
-		return "a file of approvals"
-	case bytes.HasPrefix(head, []byte(`{"schema_version":`)) && has(`"series_sha256":`):
-		return "a history of checks"
-	case has("kind: RecipeMetadata"), has("kind: RecipeMixin"), has("kind: ValidatorCatalog"):
-		return "a recipe"
-	}
-	return ""
 }
 
 // sameFile compares two names, of files that may not be there yet.

@@ -150,7 +150,7 @@ func TestOwnFilesElsewhere(t *testing.T) {
 		"elsewhere/overlays/base.yaml": "kind: RecipeMetadata\n", "elsewhere/note.yaml": "a: 1\n", "kube": "clusters: []\n", "j.jsonl": "{\"type\":\"campaign\"}\n", "j.jsonl.b": "x\n",
 		"p.json": "{\"schema_version\": 1, \"tool_version\": \"1\", \"campaign_started\": \"x\"}\n", "a.json": "{\"approvals\": [{\"journal_sha256\": \"x\"}]}\n",
 		"h.json": "{\"schema_version\":1,\"series_sha256\":\"x\"}\n", "out/r.jsonl": "{\"type\":\"campaign\"}\n", "out/r.json": "{\"approvals\":[{\"journal_sha256\":\"\"}]}\n",
-		"c.yaml": "targets:\n  x:\n    target: sim:gb300\n    overlay: alone.yaml\n", "data/overlays/leaf.yaml": "kind: RecipeMetadata\n", "mine.html": "<p>mine</p>\n", "mine.json": "{}\n",
+		"c.yaml": "targets:\n  x:\n    target: sim:gb300\n    overlay: alone.yaml\n", "data/overlays/leaf.yaml": "kind: RecipeMetadata\n", "mine.html": "<p>mine</p>\n", "mine.json": " \n", "data/registry.yaml": "components: []\n",
 	}
 	for name, content := range files {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -175,6 +175,9 @@ func TestOwnFilesElsewhere(t *testing.T) {
 		{"check --config c.yaml --ctrf c.yaml", used},
 		{"calibrate --overlay tree/overlays/leaf.yaml --data data --journal data/overlays/leaf.yaml", used},
 		{"calibrate --overlay tree/overlays/leaf.yaml --data data --sidecar data/overlays/leaf.approvals.json", used},
+		{"calibrate --overlay tree/overlays/leaf.yaml --data data --sidecar data/registry.yaml", used},
+		{"calibrate --overlay tree/overlays/leaf.yaml --data data --bundle data/registry.yaml --journal j.jsonl", used},
+		{"report j.jsonl -o mine.html", "is not a page of perfsweep, and would be lost"},
 		{"sweep --target sim:gb300 --ab sim:h100 --journal j.jsonl --workload j.jsonl.b", used},
 		{"sweep --target sim:gb300 --ab sim:h100 --journal j.jsonl --ca-file j.jsonl.b", used},
 		{check + "--ctrf p.json", lost}, {check + "--junit a.json", lost}, {check + "--ctrf h.json", lost}, {check + "--ctrf alone.yaml", lost},
@@ -187,8 +190,8 @@ func TestOwnFilesElsewhere(t *testing.T) {
 			t.Errorf("%s: exit code %d, %s", row.command, code, &said)
 		}
 	}
-	// A file of nobody's is made anew; the command then fails by its journal.
-	for _, command := range []string{"report j.jsonl -o mine.html", "report j.jsonl -o mine.json", check + "--ctrf mine.json"} {
+	// An empty file is made anew; the command then fails by its journal.
+	for _, command := range []string{"report j.jsonl -o mine.json", check + "--ctrf mine.json"} {
 		var said bytes.Buffer
 		if run(t.Context(), strings.Fields(command), nil, io.Discard, &said); strings.Contains(said.String(), used) || strings.Contains(said.String(), lost) {
 			t.Errorf("%s: %s", command, &said)

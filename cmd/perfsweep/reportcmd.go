@@ -56,6 +56,7 @@ markup or script.
 The ending of FILE tells the form: .html, .svg (one chart, see --chart), .md (for
 a pull request), .csv (the runs), .json and .txt (as knee and compare print them).
 -o html, svg, md, csv, json or text writes to stdout; without -o it is text.
+A file that is there is replaced only if it is empty or of the kind that is written.
 
 With two journals both are drawn over each other, and what moved is said as
 compare does; fingerprints that differ are refused unless --across allows it.
