@@ -15,8 +15,11 @@ const ceilingRule = "2 x the median TTFT p99 or its upper tolerance limit"
 
 // subject names what was measured. lint reads GPUs and model from it.
 func (j *judgement) subject() string {
-	f := j.curve.Fingerprint
-	return fmt.Sprintf("Target %s; %d GPU(s); model %s; workload %s.", printable(f.Target), f.GPUs, printable(j.model()), workload(f.Workload))
+	f, model := j.curve.Fingerprint, printable(j.model())
+	if served := j.curve.Preflight.ServedModel; served != "" {
+		model += " (its answers say " + printable(served) + ")"
+	}
+	return fmt.Sprintf("Target %s; %d GPU(s); model %s; workload %s.", printable(f.Target), f.GPUs, model, workload(f.Workload))
 }
 
 // fact is something that a URL does not tell and a gate depends on.

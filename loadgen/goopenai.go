@@ -80,6 +80,13 @@ type said struct {
 	usage          *openai.Usage
 }
 
+// finishes keeps the reason of one choice of a chunk: a broken one before others.
+func (s *said) finishes(reason string) {
+	if s.finish == "" || stream.Complete(s.finish) {
+		s.finish = reason
+	}
+}
+
 // post sends a body and reads the answer as a program on go-openai would.
 func (x *crossCheck) post(ctx context.Context, body []byte) (Outcome, string) {
 	x.send = body
@@ -97,6 +104,9 @@ func (x *crossCheck) post(ctx context.Context, body []byte) (Outcome, string) {
 		now := x.clock.now()
 		if errors.Is(err, io.EOF) {
 			x.marks.end = now
+			if t.fault != "" {
+				return t.fault, t.text
+			}
 			return OK, "" // it tells no broken stream from a whole one
 		}
 		if err != nil {
@@ -109,7 +119,7 @@ func (x *crossCheck) post(ctx context.Context, body []byte) (Outcome, string) {
 			x.eventReads++
 		}
 		t.hear(chunk, now)
-		if t.fault != "" {
+		if t.fault != "" && t.fault != Unfinished { // after which there is usage to come
 			return t.fault, t.text
 		}
 		if chunk.token && len(t.times) == 1 {
@@ -130,8 +140,11 @@ func (t *transcript) hear(c said, at int64) {
 		}
 		t.token(kind, at)
 	}
-	if c.finish != "" {
+	if c.finish != "" && t.finishReason == "" {
 		t.finishReason = t.bounded(c.finish, maxText)
+	}
+	if c.finish != "" && !stream.Complete(c.finish) {
+		t.unfinished(c.finish)
 	}
 	if u := c.usage; u != nil {
 		t.hasUsage = true
@@ -167,7 +180,7 @@ func (s chatStream) recv() (said, error) {
 		out.visible = out.visible || visible
 		out.token = out.token || visible || d.ReasoningContent != ""
 		if c.FinishReason != "" && c.FinishReason != openai.FinishReasonNull {
-			out.finish = string(c.FinishReason)
+			out.finishes(string(c.FinishReason))
 		}
 	}
 	return out, err
@@ -181,7 +194,7 @@ func (s completionStream) recv() (said, error) {
 	for _, c := range r.Choices {
 		out.visible = out.visible || c.Text != ""
 		if c.FinishReason != "" {
-			out.finish = c.FinishReason
+			out.finishes(c.FinishReason)
 		}
 	}
 	out.token = out.visible

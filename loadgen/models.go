@@ -85,6 +85,16 @@ func listModels(ctx context.Context, cfg *Config, base string, t http.RoundTripp
 	return names, nil
 }
 
+// servedAs keeps the first name other than the one asked for by which a model
+// answers. Aliases and adapters do so rightly, so it is no error.
+func (p *Preflight) servedAs(name string) {
+	if name == "" || name == p.Model || p.ServedModel != "" {
+		return
+	}
+	p.ServedModel = name
+	p.Warnings = append(p.Warnings, fmt.Sprintf("the model asked for is %s, and an answer says that it is of %s: an alias or an adapter may say so; else something on the way sends requests to another model, and the numbers are its", p.Model, name))
+}
+
 // shownModels bounds a list in a message.
 const shownModels = 10
 

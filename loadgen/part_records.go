@@ -98,7 +98,7 @@ func (c *codec) course(w *course) {
 }
 
 // outcomes are numbered by their place.
-var outcomes = [...]Outcome{OK, Truncated, InBand, HTTPStatus, Shed, Connect, Timeout, Cancelled, Protocol}
+var outcomes = [...]Outcome{OK, Truncated, InBand, HTTPStatus, Shed, Connect, Timeout, Cancelled, Protocol, Unfinished}
 
 func (c *codec) outcome(o *Outcome) {
 	i := int64(slices.Index(outcomes[:], *o))

@@ -33,7 +33,7 @@ func randomText(r *rand.Rand) string {
 func randomChoice(r *rand.Rand) string {
 	delta := some(r, `"role":"assistant"`, `"content":`+randomText(r), `"reasoning":`+randomText(r), `"reasoning_content":`+randomText(r),
 		`"refusal":`+randomText(r), `"tool_calls":`+pick(r, `[]`, `null`, `[{"index":0,"function":{"arguments":"{"}}]`), `"function_call":`+pick(r, `null`, `{}`, `{"name":"f"}`))
-	return `{` + some(r, `"index":`+pick(r, "0", "1", "2", "-1", "1.5", `"1"`, "null", "99", "1e3", "true"), `"finish_reason":`+pick(r, "null", `"stop"`, `"length"`, `""`, "{}", "0"),
+	return `{` + some(r, `"index":`+pick(r, "0", "1", "2", "-1", "1.5", `"1"`, "null", "99", "1e3", "true"), `"finish_reason":`+pick(r, "null", `"stop"`, `"length"`, `"error"`, `"st\u006fp"`, `"\u0061bort"`, `""`, "{}", "0"),
 		`"delta":`+pick(r, `{`+delta+`}`, `null`, `[]`, `"x"`), `"text":`+randomText(r), `"logprobs":`+pick(r, `null`, `{"content":[{"token":"a"}],"text":"x"}`)) + `}`
 }
 
@@ -52,7 +52,8 @@ func randomPayload(r *rand.Rand) string {
 	}
 	wild := `{` + some(r, `"choices":`+pick(r, `[`+choices+`]`, `[]`, `null`, `{}`), `"usage":`+pick(r, randomUsage(r), `null`, `[]`), `"id":"x"`, `"object":`+pick(r, `"chat.completion.chunk"`, `"error"`),
 		`"nvext":`+pick(r, `{"timing":{"ttft_ms":6.5}}`, `null`, `{"content":"a","timing":[]}`)) + `}`
-	ending := pick(r, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, `[DONE]`)
+	ending := pick(r, `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2}}`, `{"choices":[{"index":0,"delta":{},"finish_reason":"length"}]}`, `[DONE]`,
+		`{"choices":[{"index":0,"delta":{},"finish_reason":"abort"}]}`)
 	odd := pick(r, `[DONE]`, ``, ` `, `: ping`, `error: x`, `ERROR`, `hello`, `null`, `[]`, `{"error":{"message":"m"}}`, `{"error":null,"choices":[]}`, `{"message":"m"}`, `{"detail":"d","choices":[]}`,
 		plain+"x", plain[:len(plain)/2], plain+plain, strings.Repeat(`{"a":`, 40)+`1`+strings.Repeat(`}`, 40))
 	return pick(r, plain, wild, ending, odd)
@@ -85,7 +86,7 @@ func TestReadersAgreeOnRandom(t *testing.T) {
 			outcomes[reading.outcome]++
 		}
 	}
-	for _, o := range []Outcome{OK, Truncated, InBand, Protocol} {
+	for _, o := range []Outcome{OK, Truncated, InBand, Unfinished, Protocol} {
 		if outcomes[o] < 25 {
 			t.Errorf("only %d streams are %s: %v", outcomes[o], o, outcomes)
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,6 +170,9 @@ func (s *plainState) choice(choice map[string]any) (thought, shown bool) {
 		s.finished[index] = true
 		if index == 0 && s.finish == "" {
 			s.finish = reason
+		}
+		if !slices.Contains([]string{"stop", "length", "tool_calls", "function_call", "eos_token", "stop_sequence"}, reason) {
+			s.fail(Unfinished)
 		}
 	}
 	delta, _ := choice["delta"].(map[string]any)

@@ -13,6 +13,9 @@ import (
 type Preflight struct {
 	Models []string `json:"models,omitempty"`
 	Model  string   `json:"model"`
+	// ServedModel is the name that an answer gave where it was another than
+	// Model, which was asked for.
+	ServedModel string `json:"served_model,omitempty"`
 	// A prompt of n words has OverheadTokens for the chat template, n /
 	// WordsPerToken for its words, and NumberTokens more because its first
 	// words are numbers, by the server's own count.
@@ -109,6 +112,7 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 	}
 	e, hangUp := link.exchange(ctx, client, &netStats{}, preflightConnectTimeout)
 	defer hangUp()
+	e.script.naming = true
 	probe := &prober{p: &p, w: w, e: e, cfg: &cfg, wait: wait}
 	if err := probe.warm(); err != nil {
 		return p, err
@@ -258,6 +262,9 @@ func (pr *prober) do(body []byte) reply {
 	pr.p.Requests++
 	pr.p.OutputTokens += r.tokens.Completion
 	pr.p.PromptTokens += r.tokens.Prompt
+	if r.outcome == OK {
+		pr.p.servedAs(cleanText(pr.e.script.model, pr.e.secrets...))
+	}
 	return r
 }
 

@@ -12,7 +12,7 @@ const (
 	// OK: status 200, an event stream without an error, complete (it said
 	// [DONE], or at a clean end every choice had its finish_reason or, where
 	// none is ever sent, the last chunk was the usage), with a positive
-	// usage.completion_tokens.
+	// usage.completion_tokens and no finish_reason but of a complete answer.
 	OK Outcome = "ok"
 	// Truncated: the stream ended, or its connection broke, before it was
 	// complete.
@@ -20,6 +20,10 @@ const (
 	// InBand: an error under status 200, as an error event, an error object in
 	// any of the forms in use, or a JSON body.
 	InBand Outcome = "in_band_error"
+	// Unfinished: some finish_reason is none of a complete answer. Complete are
+	// stop, length, tool_calls, function_call, eos_token and stop_sequence; error,
+	// abort, content_filter and whatever is not known are not.
+	Unfinished Outcome = "unfinished"
 	// HTTPStatus: any status but 200 that is not shed; redirects included,
 	// they are not followed.
 	HTTPStatus Outcome = "http_status"

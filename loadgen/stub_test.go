@@ -100,4 +100,6 @@ const (
 	done   = "data: [DONE]\n\n"
 )
 
+func finishAs(reason string) string { return strings.Replace(finish, "length", reason, 1) }
+
 func usageOf(n string) string { return strings.Replace(usage2, `s":2}`, `s":`+n+`}`, 1) }

@@ -44,11 +44,13 @@ type transcript struct {
 	text         string
 	scanner      stream.Scanner
 	secrets      []string
-	most         int // chunks with output; 0 = maxChunks
+	most         int    // chunks with output; 0 = maxChunks
+	naming       bool   // look for the model's name in chunks
+	model        string // that some chunk says, bounded but not clean
 }
 
 func (t *transcript) reset() {
-	*t = transcript{times: t.times[:0], scanner: t.scanner, secrets: t.secrets, most: t.most}
+	*t = transcript{times: t.times[:0], scanner: t.scanner, secrets: t.secrets, most: t.most, naming: t.naming}
 }
 
 // bounded cuts a server's words, and with them what may begin a secret.
@@ -77,6 +79,9 @@ func (t *transcript) event(ev stream.Event, at int64) {
 	if ev.Error {
 		t.fail(InBand, t.errorEventText(ev))
 		return
+	}
+	if t.naming && t.model == "" {
+		t.model = t.bounded(stream.Model(ev.Data), maxText)
 	}
 	kind := t.scanner.Scan(ev.Data)
 	if kind.Plain() {
@@ -123,6 +128,9 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 	if c.Kind&stream.Token != 0 {
 		t.token(c.Kind, at)
 	}
+	if c.Broken != "" {
+		t.unfinished(c.Broken)
+	}
 	for _, i := range c.Seen {
 		t.seen |= indexBit(i)
 	}
@@ -141,6 +149,13 @@ func (t *transcript) special(ev stream.Event, kind stream.Kind, at int64) {
 	if c.Kind&stream.Usage != 0 {
 		t.count(c)
 	}
+}
+
+// unfinished notes an answer that says itself that it did not come to its end,
+// whatever it says before or after: the tokens of a request that the engine gave
+// up are few and fast.
+func (t *transcript) unfinished(reason string) {
+	t.fail(Unfinished, "the answer did not come to its end: finish_reason "+t.bounded(reason, maxText))
 }
 
 // count takes a usage object. Running totals are replaced, never added up.

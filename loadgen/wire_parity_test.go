@@ -118,6 +118,7 @@ func TestWireIsNetHTTP(t *testing.T) {
 		"cut after DONE":        {pieces: []string{head + "Transfer-Encoding: chunked\r\n\r\n", chunk(whole)}, hangUp: true},
 		"no end after DONE":     {pieces: []string{head + "Transfer-Encoding: chunked\r\n\r\n", chunk(whole)}},
 		"a bad chunk":           {pieces: []string{head + "Transfer-Encoding: chunked\r\n\r\n", chunk(chat("a")) + "x\r\n"}, hangUp: true},
+		"finished by an error":  {pieces: []string{head + "Transfer-Encoding: chunked\r\n\r\n", chunk(chat("a")), chunk(finishAs("error")), chunk(usage2+done) + "0\r\n\r\n"}},
 		"cut in the head":       {pieces: []string{head}, hangUp: true},
 		"nothing":               {hangUp: true},
 		"not HTTP":              {pieces: []string{"SSH-2.0-OpenSSH_9.6\r\n"}, hangUp: true},

@@ -37,7 +37,8 @@ func failureOf(o loadgen.Outcome, text string) failure {
 func failureTypes() map[loadgen.Outcome]string {
 	return map[loadgen.Outcome]string{
 		loadgen.HTTPStatus: "HTTPError", loadgen.Shed: "HTTPError",
-		loadgen.Truncated: "TruncatedStreamError", loadgen.InBand: "InBandError", loadgen.Connect: "ConnectionError",
+		loadgen.Truncated: "TruncatedStreamError", loadgen.InBand: "InBandError", loadgen.Unfinished: "UnfinishedAnswerError",
+		loadgen.Connect: "ConnectionError",
 		loadgen.Timeout: "TimeoutError", loadgen.Protocol: "ProtocolError",
 	}
 }

@@ -15,6 +15,7 @@ type Chunk struct {
 	Seen     []int  // indices of the choices
 	Finished []int  // those with a finish_reason
 	Reason   string // the finish_reason of choice 0, unbounded and unclean
+	Broken   string // the first finish_reason of any choice that is none of a complete answer
 	ErrText  string // the server's words, unbounded and unclean
 	// ServerTTFT is nvext.timing.ttft_ms, which Dynamo's frontend sends with
 	// the finish_reason when asked to; 0 without it. Beside it stand the ids of
@@ -74,6 +75,27 @@ func decode(b []byte) (Chunk, error) {
 	return c, nil
 }
 
+// Model is the name of the model that a chunk tells; "" without one.
+func Model(b []byte) string {
+	var top object
+	if json.Unmarshal(b, &top) != nil {
+		return ""
+	}
+	return text(top["model"])
+}
+
+// Complete reports a finish_reason of an answer that came to its end: those of
+// the OpenAI API but content_filter, and the two that TGI adds. Whatever else a
+// server says is not known to be one: abort, error and repetition of vLLM, abort
+// of SGLang, timeout and cancelled of TensorRT-LLM are ends of another kind.
+func Complete(reason string) bool {
+	switch reason {
+	case "stop", "length", "tool_calls", "function_call", "eos_token", "stop_sequence":
+		return true
+	}
+	return false
+}
+
 // Failed reports whether the chunk is an error: one that says so, or one that
 // has a message where choices or usage belong.
 func (c Chunk) Failed() bool { return c.Kind.Failed() }
@@ -102,6 +124,9 @@ func (c *Chunk) choice(raw json.RawMessage) {
 		c.Finished = append(c.Finished, index)
 		if index == 0 && c.Reason == "" {
 			c.Reason = reason
+		}
+		if c.Broken == "" && !Complete(reason) {
+			c.Broken = reason
 		}
 	}
 	_ = json.Unmarshal(choice["delta"], &delta) // a delta that is no object carries nothing

@@ -81,6 +81,9 @@ func (c *Chunk) onlyChoice(b []byte) bool {
 	c.Kind |= Finish
 	c.Finished = c.Seen
 	c.Reason = string(reason[1 : len(reason)-1])
+	if !Complete(c.Reason) {
+		c.Broken = c.Reason
+	}
 	return true
 }
 

@@ -19,6 +19,7 @@ var endings = []string{
 	" {\n \"choices\" : [ ] , \"usage\" : { \"prompt_tokens\" : 1 , \"completion_tokens\" : 2 , \"prompt_tokens_details\" : null } }",
 	`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":null}],"usage":{"prompt_tokens":1,"completion_tokens":2,"completion_tokens_details":{"reasoning_tokens":0,"audio_tokens":0}}}`,
 	`{"choices":[{"index":0,"delta":{"role":"assistant","content":"","tool_calls":[{"index":0}]},"finish_reason":"tool_calls"}],"usage":null}`,
+	`{"choices":[{"index":0,"delta":{},"finish_reason":"abort"}],"usage":{"prompt_tokens":9,"completion_tokens":1}}`,
 }
 
 // unusual chunks are valid JSON whose meaning ending must leave to decode.
