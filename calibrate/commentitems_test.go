@@ -79,3 +79,17 @@ func TestCommentHasEveryItem(t *testing.T) {
 		}
 	}
 }
+
+// Answers that say another model than was asked for are told beside its name.
+func TestCommentTellsOfServedModel(t *testing.T) {
+	for served, want := range map[string]string{
+		"":                   "model " + testModel + "; workload",
+		"org/other\u202e\n{": "model " + testModel + " (its answers say org/other",
+	} {
+		f := newFixture()
+		f.curve.Preflight.ServedModel = served
+		if text := strings.Join(f.propose().Comment, " "); !strings.Contains(text, want) || strings.ContainsAny(text, "\u202e\n") {
+			t.Errorf("%q: %s", served, text)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type host struct {
 	overhead   int
 	digits     int    // tokens more of a word with a number
 	legacy     string // "refuses" or "ignores" max_completion_tokens, or what it says
+	says       string // put into the first chunk
 	noUsage    bool
 	coldStarts []time.Duration // TTFT of the first requests
 }
@@ -85,7 +86,7 @@ func (h *host) mood(n int64, w http.ResponseWriter, r *http.Request) bool {
 	case <-r.Context().Done():
 		return true
 	}
-	fmt.Fprint(w, chat("a"))
+	fmt.Fprint(w, strings.Replace(chat("a"), "{", "{"+h.says, 1))
 	_ = http.NewResponseController(w).Flush()
 	time.Sleep(time.Duration(limit-1) * h.itl)
 	fmt.Fprint(w, chat("b"), finish)

@@ -143,6 +143,7 @@ func TestFailures(t *testing.T) {
 		{loadgen.Cancelled, "stopped", failure{499, "RequestCancellationError", "stopped"}},
 		{loadgen.Timeout, "late", failure{0, "TimeoutError", "late"}},
 		{loadgen.InBand, "status 404 : in a stream", failure{0, "InBandError", "status 404 : in a stream"}},
+		{loadgen.Unfinished, "the answer did not come to its end: finish_reason abort", failure{0, "UnfinishedAnswerError", "the answer did not come to its end: finish_reason abort"}},
 	} {
 		if got := failureOf(c.o, c.text); got != c.want {
 			t.Errorf("%s %q: %+v, want %+v", c.o, c.text, got, c.want)
