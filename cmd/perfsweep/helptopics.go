@@ -30,7 +30,8 @@ func exitCodesTopic() *cobra.Command {
 	b.WriteString(`
 knee, and sweep for its curve: 0 for the statuses knee and latency_limited, 9
 for every other one. lint: 2 where there is an error, 0 with warnings only.
-recipes status: 9 where a gate is stale. report: 0 whenever it was written.
+recipes status: 9 where a gate is stale. recipes verify: 8 where a value
+differs, 9 where no sidecar is there. report: 0 whenever it was written.
 
 --exit-codes aicr folds them into 0 and 1, because AICR's validator reads a
 container's 2 as skipped, and a skipped check would count as none at all.`)

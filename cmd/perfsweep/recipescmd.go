@@ -17,14 +17,15 @@ import (
 
 func (a *app) recipesCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "recipes",
-		Short:   "Look after many overlays at once",
-		Long:    `recipes looks after a folder of overlays: which gates can still be relied on.`,
+		Use:   "recipes",
+		Short: "Look after many overlays at once",
+		Long: `recipes looks after a folder of overlays: which gates can still be relied on,
+and whether their numbers follow from what was measured.`,
 		Example: "  perfsweep recipes status --image sha256:0123… recipes/overlays",
 		Args:    noArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.recipesStatusCmd())
+	c.AddCommand(a.recipesStatusCmd(), a.recipesVerifyCmd())
 	return c
 }
 

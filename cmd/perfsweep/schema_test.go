@@ -60,6 +60,7 @@ var titles = map[string]string{
 	"plan":           "sweep --plan -o json and calibrate --plan -o json",
 	"lint":           "lint -o json",
 	"recipes-status": "recipes status -o json",
+	"recipes-verify": "recipes verify -o json",
 	"config":         "config -o json",
 	"discover":       "discover -o json",
 	"leftovers":      "discover --leftovers -o json",

@@ -17,6 +17,7 @@ func Documents() map[string]reflect.Type {
 		"compare":        reflect.TypeFor[compareDoc](),
 		"lint":           reflect.TypeFor[lintDoc](),
 		"recipes-status": reflect.TypeFor[statusDoc](),
+		"recipes-verify": reflect.TypeFor[verifiedOverlaysDoc](),
 		"discover":       reflect.TypeFor[discoveryDoc](),
 		"plan":           reflect.TypeFor[planDoc](),
 		"selftest":       reflect.TypeFor[selftest.Result](),
