@@ -40,7 +40,7 @@ func TestHostileJournalEverywhere(t *testing.T) {
 		"knee j.jsonl", "knee j.jsonl --explain", "compare j.jsonl clean.jsonl", "report j.jsonl", "report j.jsonl clean.jsonl",
 		"calibrate --overlay o.yaml --journal j.jsonl --allow-simulated", "calibrate --overlay o.yaml --journal j.jsonl --allow-simulated --explain",
 		"check --overlay o.yaml --journal j.jsonl", "check --overlay o.yaml --journal clean.jsonl --baseline j.jsonl --ctrf c.json --junit c.xml",
-		"lint o.yaml", "recipes status .",
+		"lint o.yaml", "recipes status .", "recipes verify .",
 	}
 	shown := false
 	for _, command := range commands {
