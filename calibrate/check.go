@@ -82,7 +82,7 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 	blind := uncounted(c, base)
 	doubts := []string{"the overlay has no gate: nothing can be passed"}
 	if !g.Empty() {
-		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n, c.Plan.MinWatch > 0)...)
+		doubts = append(mismatches(g, c, base), doubtful(a, g.ConcurrencyPerGPU, n, max(c.Plan.MinWatch, sweep.StallWatch(c.Preflight)) > 0)...)
 		for _, why := range []string{unwatched(c, a), surplus(c, g.ConcurrencyPerGPU)} {
 			if why != "" {
 				doubts = append(doubts, why)

@@ -14,15 +14,20 @@ import (
 // with an environment, and no reason to overlook it.
 
 // unwatched says that attempts which were to watch for a recurring stall ended
-// before they had, "" if they did not. The sum may be short by what rounding took
+// before they had, "" if they did not. What the preflight saw decides, and not
+// only the plan: a journal whose plan lacks the watch has not watched. The sum may be short by what rounding took
 // from the dates.
 func unwatched(c sweep.Curve, a attempts) string {
-	want := c.Plan.MinWatch
+	want := max(c.Plan.MinWatch, sweep.StallWatch(c.Preflight))
 	if len(a.valid) < checkValid || a.watched >= want-time.Millisecond {
 		return ""
 	}
-	return fmt.Sprintf("the endpoint stood still before any load, and the attempts watched for %s of the %s after which a stall that recurs is seen: continue the journal with --resume and without --max-wall",
-		a.watched.Round(time.Second), want.Round(time.Second))
+	remedy := "continue the journal with --resume and without --max-wall"
+	if c.Plan.MinWatch < want { // a journal keeps the plan that it was begun with
+		remedy = "its plan does not watch so long: check with a new journal"
+	}
+	return fmt.Sprintf("the endpoint stood still before any load, and the attempts watched for %s of the %s after which a stall that recurs is seen: %s",
+		a.watched.Round(time.Second), want.Round(time.Second), remedy)
 }
 
 // surplus says that attempts were added to a check that had ended, "" if none

@@ -47,3 +47,22 @@ func TestCheckThatWatches(t *testing.T) {
 		}
 	}
 }
+
+// What the preflight saw demands a watch, whatever the plan holds.
+func TestWatchOfThePreflight(t *testing.T) {
+	for _, row := range []struct {
+		plan time.Duration
+		slow float64
+		want Verdict
+	}{
+		{0, 30, Pass}, {0, 60000, Inconclusive}, {1, 60000, Inconclusive}, {10 * time.Minute, 60000, Inconclusive}, {0, 2000, Pass}, {0, 1e300, Inconclusive},
+	} {
+		f := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3])
+		f.curve.Plan.MinWatch, f.curve.Preflight.TTFTMS, f.curve.Preflight.SlowestTTFTMS = row.plan, 30, row.slow
+		r := Check(testGate(), f.curve, 8, nil)
+		if r.Verdict != row.want || row.want == Inconclusive && !strings.Contains(r.Reasons[0], "stood still before any load") ||
+			row.want == Inconclusive && strings.Contains(r.Reasons[0], "new journal") != (row.plan < sweep.StallWatch(f.curve.Preflight)) {
+			t.Errorf("plan %v, slowest %g ms: %s %q", row.plan, row.slow, r.Verdict, r.Reasons)
+		}
+	}
+}

@@ -72,16 +72,44 @@ func tooLong(c sweep.Curve) string {
 // MeasuredAfter says that a baseline was begun after the check that is held
 // against it was over, "" if it was not: what a check is held against is older.
 func MeasuredAfter(base, check sweep.Curve) string {
-	var last time.Time
-	for _, r := range check.Runs {
-		if r.Started.After(last) {
-			last = r.Started
-		}
-	}
+	last := lastRun(check)
 	if len(base.Runs) == 0 || last.IsZero() || !base.Runs[0].Started.After(last.Add(measuredAfter)) {
 		return ""
 	}
 	return fmt.Sprintf("its first run is dated %s, after the last one of the check, %s", base.Runs[0].Started.UTC().Format(time.RFC3339), last.UTC().Format(time.RFC3339))
+}
+
+// olderThan says that a check was over before what the sidecar keeps was measured,
+// or that its date is not known, "" if neither. Clocks may lie apart.
+func (p Provenance) olderThan(check sweep.Curve) string {
+	last, measured := lastRun(check), date(p.Measured)
+	if last.IsZero() && !measured.IsZero() {
+		return "when the check was measured is not known, and so not whether it is later than what it is held against: check again with a new journal, which dates its runs"
+	}
+	if measured.IsZero() || !last.Before(measured.Add(-sweep.MaxClockError)) {
+		return ""
+	}
+	return fmt.Sprintf("the last run of the check is dated %s, before what it is held against was measured, %s: check again with a new journal, or set the clocks",
+		last.UTC().Format(time.RFC3339), measured.UTC().Format(time.RFC3339))
+}
+
+// lastRun is the date of the latest run of a journal, zero if none has one.
+func lastRun(c sweep.Curve) (last time.Time) {
+	for _, r := range c.Runs {
+		if r.Started.After(last) {
+			last = r.Started
+		}
+	}
+	return last
+}
+
+// ageNote tells the age of a check that is judged again later, "" within a day.
+func ageNote(c sweep.Curve, now time.Time) string {
+	last := lastRun(c)
+	if last.IsZero() || now.Sub(last) <= sweep.MaxClockError {
+		return ""
+	}
+	return fmt.Sprintf("measured on %s, %d day(s) ago: this says nothing of today", last.UTC().Format(time.DateOnly), int(now.Sub(last).Hours()/24))
 }
 
 // OddDates says which date of a sidecar is none, "" if all may be.

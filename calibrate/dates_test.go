@@ -161,3 +161,69 @@ func TestSidecarOrder(t *testing.T) {
 		}
 	}
 }
+
+// Without the dates of its gate runs nothing is written, waived or not, and no
+// year 1 is printed.
+func TestUndatedRuns(t *testing.T) {
+	f := newFixture().simulated()
+	f.curve.Started = time.Time{}
+	for i := range f.curve.Runs {
+		r := &f.curve.Runs[i]
+		r.Started, r.Result.Started, r.Result.Ended = time.Time{}, time.Time{}, time.Time{}
+	}
+	p := f.propose()
+	if g := gate(p, "C6"); g.State != Unmet || !strings.Contains(g.Observed, "the date of 5 of 5 gate runs is not known") || g.Remedy == "" || p.Writable {
+		t.Errorf("writable %v, %+v", p.Writable, g)
+	}
+	if said := strings.Join(p.Comment, "\n"); strings.Contains(said, "0001") || !strings.Contains(said, "unknown time") {
+		t.Error(said)
+	}
+}
+
+// A check is later than what the sidecar keeps, by clocks a day apart; how long
+// ago it was is told.
+func TestCheckOlderThanTheSidecar(t *testing.T) {
+	made := newFixture()
+	kept, _ := proved(made)
+	side := Sidecar{Name: "o.provenance.json", Provenance: &kept, Overlay: OverlayState{Bytes: []byte("new"), Gate: kept.Gate}}
+	c := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3]).curve
+	measured := date(side.Provenance.Measured)
+	shift := func(by time.Duration) sweep.Curve {
+		d := c
+		d.Runs = slices.Clone(c.Runs)
+		off := measured.Add(by).Sub(lastRun(c))
+		d.Started = c.Started.Add(off)
+		for i := range d.Runs {
+			r := &d.Runs[i]
+			r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(off), r.Result.Started.Add(off), r.Result.Ended.Add(off)
+		}
+		return d
+	}
+	undated := shift(0)
+	for i := range undated.Runs {
+		undated.Runs[i].Started = time.Time{}
+	}
+	side.Now = measured.Add(10 * 24 * time.Hour)
+	const day = 24 * time.Hour
+	for _, row := range []struct {
+		name string
+		c    sweep.Curve
+		want Verdict
+		says string
+	}{
+		{"a day before", shift(-day), Pass, "11 day(s) ago: this says nothing of today"},
+		{"more", shift(-day - time.Second), Inconclusive, "before what it is held against was measured"},
+		{"five years", shift(-5 * 365 * day), Inconclusive, "before what it is held against was measured"},
+		{"later", shift(2 * day), Pass, "8 day(s) ago"},
+		{"undated", undated, Inconclusive, "when the check was measured is not known"},
+	} {
+		r := side.Check(testGate(), row.c, 8, nil)
+		if r.Verdict != row.want || !strings.Contains(strings.Join(r.Reasons, "; "), row.says) {
+			t.Errorf("%s: %s %q", row.name, r.Verdict, r.Reasons)
+		}
+	}
+	side.Now = measured.Add(12 * time.Hour)
+	if r := side.Check(testGate(), shift(0), 8, nil); strings.Contains(strings.Join(r.Reasons, "; "), " ago") {
+		t.Errorf("half a day: %q", r.Reasons)
+	}
+}

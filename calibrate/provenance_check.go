@@ -239,6 +239,14 @@ func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *swe
 		kept = noise{p.Knee.NoiseSD, p.Knee.NoiseDF}
 	}
 	r := s.withBaseline(check(g, c, gpusPerNode, base, kept, s.Now).WithSidecar(s.Name, s.Provenance, s.Overlay, c), c, base)
+	if p := s.Provenance; p != nil {
+		if why := p.olderThan(c); why != "" {
+			r = r.inconclusive(why)
+		}
+	}
+	if note := ageNote(c, s.Now); note != "" && !s.Now.IsZero() {
+		r.Reasons = append(slices.Clone(r.Reasons), note)
+	}
 	if p := s.Provenance; p != nil && base == nil {
 		if blind := p.uncounted(s.Name, c); blind != "" {
 			r.Reasons = append(slices.Clone(r.Reasons), blind)
@@ -264,6 +272,16 @@ func (r CheckResult) WithSidecar(name string, p *Provenance, o OverlayState, c s
 	return r
 }
 
+// inconclusive puts reasons for no verdict before what else is told.
+func (r CheckResult) inconclusive(why ...string) CheckResult {
+	if r.Verdict == Inconclusive {
+		why = append(why, r.Reasons...)
+	}
+	r.Verdict, r.Reasons = Inconclusive, why
+	r.Effective.Pass, r.Effective.Reasons = false, []string{}
+	return r
+}
+
 // With adds what the sidecar says. What was measured on something else, or for
 // a gate that was never written, is inconclusive whatever it reads: it may not
 // be called a regression, and is no pass.
@@ -271,12 +289,7 @@ func (r CheckResult) With(p ProvenanceResult) CheckResult {
 	r.Provenance = p
 	switch p.State {
 	case ProvenanceStale, ProvenanceUnproved, ProvenanceInterrupted:
-		reasons := slices.Clone(p.Says)
-		if r.Verdict == Inconclusive {
-			reasons = append(reasons, r.Reasons...)
-		}
-		r.Verdict, r.Reasons = Inconclusive, reasons
-		r.Effective.Pass, r.Effective.Reasons = false, []string{}
+		r = r.inconclusive(slices.Clone(p.Says)...)
 	default:
 		r.Reasons = append(slices.Clone(r.Reasons), p.Says...)
 	}

@@ -29,12 +29,7 @@ func (s Sidecar) withBaseline(r CheckResult, c sweep.Curve, base *sweep.Curve) C
 	what := fmt.Sprintf("the baseline %s is not the journal %s as %s was written from it (another SHA-256: it was continued since, or is another calibration)",
 		printable(s.Baseline.Name), printable(p.Journal.Name), printable(s.Name))
 	if why := p.contradicts(*base); why != "" {
-		reasons := []string{fmt.Sprintf("%s, and %s: check with the sidecar's journal, or find out what changed and calibrate again", what, why)}
-		if r.Verdict == Inconclusive {
-			reasons = append(reasons, r.Reasons...)
-		}
-		r.Verdict, r.Reasons = Inconclusive, reasons
-		r.Effective.Pass, r.Effective.Reasons = false, []string{}
+		r = r.inconclusive(fmt.Sprintf("%s, and %s: check with the sidecar's journal, or find out what changed and calibrate again", what, why))
 	} else {
 		r.Reasons = append(slices.Clone(r.Reasons), what+"; their gate runs agree")
 	}

@@ -181,6 +181,11 @@ func (e *evidence) c6() GateResult {
 		g.Remedy, g.noData = "set the clocks of this machine and of the one that measured, then calibrate again in a new journal", true
 		return g
 	}
+	if none := e.attempts.undated(); none != "" {
+		g.Observed += "; " + none
+		g.Remedy, g.noData = "calibrate again in a new journal, which dates its runs; a curve without dates is for perfsweep knee", true
+		return g
+	}
 	if e.attempts.several() {
 		observed, apart := e.pooled()
 		g.Observed += "; " + observed
@@ -240,6 +245,29 @@ func (j *judgement) windowsApart() string {
 	return ""
 }
 
+// hour is a time of day as a reader wants it, and no year 1 where it is unknown.
+func hour(t time.Time) string {
+	if t.IsZero() {
+		return "an unknown time"
+	}
+	return t.UTC().Format("2006-01-02 15:04")
+}
+
+// undated says that gate runs have no date, "" if all have: how old what would be
+// written is, nobody could tell then.
+func (a attempts) undated() string {
+	n := 0
+	for _, r := range a.valid {
+		if r.began.IsZero() {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the date of %d of %d gate runs is not known", n, len(a.valid))
+}
+
 // windowNote names the windows of a reading.
 func (a attempts) windowNote() string {
 	all := a.windows()
@@ -248,7 +276,7 @@ func (a attempts) windowNote() string {
 		if w.valid == 0 {
 			continue
 		}
-		s := fmt.Sprintf("%d from %s", w.valid, w.began.UTC().Format("2006-01-02 15:04"))
+		s := fmt.Sprintf("%d from %s", w.valid, hour(w.began))
 		if w.deployment != "" {
 			s += " on " + printable(w.deployment)
 		}

@@ -195,7 +195,9 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	if c.ears, err = c.listen(ctx, t, cfg, pre); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
-	c.plan.MinWatch = stallWatch(c.plan, pre)
+	if c.plan.Check {
+		c.plan.MinWatch = sweep.StallWatch(pre)
+	}
 	if c.plan.MaxConcurrencyPerGPU == 0 {
 		c.plan.MaxConcurrencyPerGPU = c.upperEnd(t.gpus)
 	}
