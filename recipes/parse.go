@@ -192,7 +192,11 @@ func (o *Overlay) syntaxError(err error) error {
 	if broken := o.brokenLine(err); broken > line {
 		return o.errAt(broken, 1, "yaml-syntax", fmt.Sprintf("this line breaks what begins on line %d (%v)", line, err), "")
 	}
-	return o.errAt(line, 1, "yaml-syntax", err.Error(), "")
+	remedy := ""
+	if strings.Contains(err.Error(), "incompatible YAML document") {
+		remedy = "drop the directive %YAML, or name version 1.1"
+	}
+	return o.errAt(line, 1, "yaml-syntax", err.Error(), remedy)
 }
 
 // brokenLine is the first line with which the file stops being YAML, 0 where it

@@ -102,3 +102,11 @@ func TestReadsWhatTheFileSays(t *testing.T) {
 		t.Errorf("%v %+v", err, plain)
 	}
 }
+
+// A version that the parser does not take is refused with what to do.
+func TestParseDirective(t *testing.T) {
+	_, err := Parse("o.yaml", []byte("%YAML 1.2\n---\nkind: RecipeMetadata\n"))
+	if err == nil || !strings.Contains(err.Error(), "drop the directive %YAML") {
+		t.Errorf("%v", err)
+	}
+}

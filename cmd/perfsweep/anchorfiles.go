@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -73,7 +72,7 @@ func approvalsFile(flag, overlay string) string {
 	if flag != "" {
 		return flag
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(overlay, ".yaml"), ".yml") + ".approvals.json"
+	return besideReal(overlay, ".approvals.json")
 }
 
 // maxApprovals bounds the file of approvals.

@@ -259,7 +259,7 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 		}
 		r.Upstream = ov.UpstreamNeeds(r.Proposal.Gate)
 		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
-		if r.Shipped = f.data.shipped; r.Shipped != "" {
+		if r.Shipped, r.Made = f.data.shipped, f.data.fresh; r.Shipped != "" {
 			r.Upstream = nil // a candidate is no change to AICR's repository
 			r.Diff = f.data.fromShipped(r.Diff, f.overlay)
 		}

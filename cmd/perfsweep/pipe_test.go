@@ -28,6 +28,7 @@ func TestNotARegularFile(t *testing.T) {
 		{"sweep", "--target", "sim:gb300", "--workload", pipe},
 		{"calibrate", "--overlay", overlay, "--journal", pipe},
 		{"check", "--overlay", overlay, "--journal", pipe},
+		{"discover", "--kubeconfig", pipe},
 		{"check", "--overlay", overlay, "--target", "sim:gb300", "--baseline", pipe},
 	} {
 		var out, talk bytes.Buffer
@@ -35,6 +36,43 @@ func TestNotARegularFile(t *testing.T) {
 		if code != exitInput || !strings.Contains(talk.String(), "is not a regular file") {
 			t.Errorf("%v: exit %d: %s", args, code, talk.String())
 		}
+	}
+}
+
+// TestKubeconfigPipe: nor does one that the environment names.
+func TestKubeconfigPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("KUBECONFIG", pipe)
+	var talk bytes.Buffer
+	if code := run(t.Context(), []string{"discover"}, nil, &talk, &talk); code != exitInput || !strings.Contains(talk.String(), "is not a regular file") {
+		t.Errorf("exit %d: %s", code, &talk)
+	}
+}
+
+// TestStatusOfPipes: what cannot be read is a line of the listing, not its end.
+func TestStatusOfPipes(t *testing.T) {
+	dir := t.TempDir()
+	overlay, err := os.ReadFile(gatedOverlay(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a.yaml", "c.yaml"} {
+		if err := os.WriteFile(filepath.Join(dir, name), overlay, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"a.provenance.json", "b.yaml"} {
+		if err := syscall.Mkfifo(filepath.Join(dir, name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, talk bytes.Buffer
+	code := run(t.Context(), []string{"recipes", "status", dir, "-o", "json"}, nil, &out, &talk)
+	if n := strings.Count(out.String(), "is not a regular file"); code != exitInput || n != 2 || strings.Count(out.String(), `"invalid"`) < 2 || !strings.Contains(out.String(), "c.yaml") {
+		t.Errorf("exit %d, %d lines of pipes: %s%s", code, n, &out, &talk)
 	}
 }
 

@@ -143,12 +143,12 @@ func statusOf(dir, data, image string, maxAge time.Duration) ([]calibrate.Status
 	for _, file := range files {
 		s := calibrate.SidecarLint{File: file}
 		s.Options = recipes.Options{Today: time.Now(), MaxAge: maxAge}
-		if s.Source, err = readOverlay(s.File); err != nil {
-			return nil, err
+		var found []recipes.Finding
+		if s.Source, err = readOverlay(s.File); err == nil {
+			found, err = f.lintFile(&s)
 		}
-		found, err := f.lintFile(&s)
-		if err != nil {
-			return nil, err
+		if err != nil { // of this file: the others are listed all the same
+			found = append(found, recipes.Finding{File: s.File, Severity: recipes.SeverityError, Message: err.Error()})
 		}
 		out = append(out, calibrate.StatusOf(s, found, image))
 	}

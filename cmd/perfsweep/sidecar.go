@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -25,7 +26,18 @@ func sidecarFile(flag, overlay string) string {
 	if flag != "" {
 		return flag
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(overlay, ".yaml"), ".yml") + ".provenance.json"
+	return besideReal(overlay, ".provenance.json")
+}
+
+// besideReal names a file beside an overlay, and beside the one that is replaced
+// where a link is named: whoever lints that one must find it.
+func besideReal(overlay, ending string) string {
+	if real, err := filepath.EvalSymlinks(overlay); err == nil {
+		if info, err := os.Lstat(overlay); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			overlay = real
+		}
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(overlay, ".yaml"), ".yml") + ending
 }
 
 // readSidecar reads the provenance of an overlay; nil where the default file is

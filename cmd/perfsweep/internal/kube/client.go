@@ -44,6 +44,9 @@ func Open(kubeconfig, context string) (*Client, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
 	rules.WarnIfAllMissing = false
+	if err := regular(append(rules.Precedence, kubeconfig)); err != nil {
+		return nil, err
+	}
 	loaded, err := rules.Load()
 	if err != nil {
 		return nil, inputf("reading the kubeconfig: %w", err)
@@ -64,6 +67,17 @@ func Open(kubeconfig, context string) (*Client, error) {
 		return nil, inputf("using the kubeconfig: %w", err)
 	}
 	return newClient(cfg, namespace, false)
+}
+
+// regular refuses a pipe or device as kubeconfig, which would hold the reader for
+// ever; the null device is how one says that there is none.
+func regular(files []string) error {
+	for _, path := range files {
+		if info, err := os.Stat(path); err == nil && path != os.DevNull && !info.Mode().IsRegular() {
+			return inputf("the kubeconfig %s is not a regular file; name one", path)
+		}
+	}
+	return nil
 }
 
 func openInCluster() (*Client, error) {

@@ -17,6 +17,7 @@ type Calibration struct {
 	Overlay  string
 	// Reconfirm is how the gate so far compares with the runs, nil unless asked.
 	Reconfirm *calibrate.Reconfirmation
+	Made      bool   // there was no Overlay before
 	Shipped   string // the overlay that Overlay is a candidate of, "" if none
 	Diff      string
 	Wrote     bool
@@ -92,6 +93,8 @@ func (c Calibration) changed() bool { return c.Wrote && c.Diff != "" }
 func decision(c Calibration) string {
 	r := c.Proposal
 	switch {
+	case c.Wrote && c.Diff == "" && c.Made:
+		return fmt.Sprintf("%s: made %s, with the gate that %s holds already", r.Outcome, c.Overlay, c.Shipped)
 	case c.Wrote && c.Diff == "":
 		return fmt.Sprintf("%s: %s already holds this gate", r.Outcome, c.Overlay)
 	case c.Wrote:
