@@ -15,7 +15,7 @@ func missingWorkers(c sweep.Curve) string {
 	for _, r := range c.Runs {
 		if i := slices.IndexFunc(r.Violations, func(v sweep.Violation) bool { return v.Gate == gateReady }); i >= 0 {
 			failed++
-			last = fmt.Sprintf("%s; expected %s", printable(r.Violations[i].Observed), printable(r.Violations[i].Threshold))
+			last = fmt.Sprintf("%s; expected %s", inSigns(r.Violations[i].Observed), inSigns(r.Violations[i].Threshold))
 		}
 	}
 	if failed == 0 {

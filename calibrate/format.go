@@ -31,15 +31,24 @@ func percentGap(gap float64) string { return fmt.Sprintf("%.1f %%", 100*-exact.E
 // printable makes text from outside safe for one comment line: printable ASCII
 // only, of bounded length.
 func printable(s string) string {
+	return bounded(strings.NewReplacer("≤", "<=", "≥", ">=", "−", "-", "×", "x", "·", "*").Replace(s), "")
+}
+
+// inSigns is printable for where more than ASCII is read: it keeps the signs that
+// the run gates are written with.
+func inSigns(s string) string { return bounded(s, "≤≥−×·") }
+
+// bounded keeps printable ASCII and the signs given, to a bounded length.
+func bounded(s, signs string) string {
 	const limit = 120
-	s = strings.Map(func(r rune) rune {
-		if r < ' ' || r > '~' {
-			return '?'
+	out := []rune(s)
+	for i, r := range out {
+		if (r < ' ' || r > '~') && !strings.ContainsRune(signs, r) {
+			out[i] = '?'
 		}
-		return r
-	}, s)
-	if len(s) > limit {
-		s = s[:limit-3] + "..."
 	}
-	return s
+	if len(out) > limit {
+		out = append(out[:limit-3], []rune("...")...)
+	}
+	return string(out)
 }

@@ -33,6 +33,16 @@ func state(ok bool) GateState {
 	return Unmet
 }
 
+// NoGateRun is what a gate on gate runs has observed before there is one: it is
+// unmet, and nothing is known against the environment.
+const NoGateRun = "not judged: no gate run yet"
+
+// noGateRun is a gate before the first gate run.
+func noGateRun(g GateResult) GateResult {
+	g.Observed, g.Remedy, g.noData = NoGateRun, "no point was confirmed: the reasons say why", true
+	return g
+}
+
 // result drops the remedy of a gate that needs none.
 func result(g GateResult) GateResult {
 	if g.State == Met {
@@ -47,6 +57,9 @@ func (e *evidence) c1() GateResult {
 	x := e.attempts.in(1).throughputs()
 	gap, threshold, split := splitGap(x, e.noise())
 	g.Threshold = fmt.Sprintf("no gap above %s between neighbouring runs", percentGap(threshold))
+	if e.attempts.total == 0 {
+		return noGateRun(g)
+	}
 	if len(x) < 2 {
 		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(x)), true
 		return g
@@ -63,6 +76,8 @@ func (e *evidence) c2() GateResult {
 	first := e.attempts.in(1)
 	p99 := first.p99s()
 	switch {
+	case e.attempts.total == 0:
+		return noGateRun(g)
 	case len(p99) < 2:
 		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(p99)), true
 		return g

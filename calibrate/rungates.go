@@ -63,7 +63,7 @@ func (r runGate) judge(c sweep.Curve) GateResult {
 		if i := slices.IndexFunc(run.Violations, func(v sweep.Violation) bool { return v.Gate == r.id }); i >= 0 {
 			failed++
 			if v := run.Violations[i]; first == "" {
-				first = fmt.Sprintf("; the first, run %d: %s (limit %s)", run.Seq, printable(v.Observed), printable(v.Threshold))
+				first = fmt.Sprintf("; the first, run %d: %s (limit %s)", run.Seq, inSigns(v.Observed), inSigns(v.Threshold))
 			}
 		}
 		if r.shown != nil && !r.shown(run) {

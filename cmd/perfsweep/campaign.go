@@ -238,6 +238,9 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	run := func(ctx context.Context, cfg loadgen.Config) (loadgen.Result, error) {
 		return c.loaders.run(ctx, cfg, curve.Preflight)
 	}
+	if curve.FirstLook() && c.overlay {
+		c.say("a first look: nothing will be written from this target at quick effort")
+	}
 	c.say("target %s  model %s  %s  effort %s  workload %s", target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,

@@ -79,7 +79,7 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 func planOf(curve sweep.Curve, apart time.Duration, files []string) report.Plan {
 	f := curve.Fingerprint
 	p := report.Plan{
-		Target: f.Target, GPUs: f.GPUs, Model: f.Model, Effort: curve.Plan.Effort, RunsDone: len(curve.Runs),
+		Target: f.Target, GPUs: f.GPUs, Model: f.Model, Effort: curve.Plan.Effort, FirstLook: curve.FirstLook() && curve.Plan.Confirm, RunsDone: len(curve.Runs),
 		Outlook: curve.Outlook(), MaxWall: curve.Plan.MaxWall, Peak: curve.Plan.Peak(), Files: files,
 	}
 	if d := sweep.NextStep(curve.Plan, curve.Runs); d.Done {

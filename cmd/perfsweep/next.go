@@ -9,10 +9,21 @@ import (
 
 // What a command prints ends with the command that comes next.
 
+// clientBound is what follows runs that this machine limited: nothing that is
+// asked of the server helps there.
+const clientBound = "perfsweep selftest says what this machine reads; then the same command with another --journal on a less busy or larger one"
+
+// firstLook is what follows a quick campaign, which is never written from a real
+// target.
+const firstLook = "this was a first look; the same command without --effort quick and with a new --journal"
+
 // afterSweep is what follows a curve. A campaign goes on as it was planned, so
 // other levels are another journal.
-func afterSweep(s knee.Status, d sweep.Decision, plan sweep.Plan, runs int, journal string) string {
+func afterSweep(s knee.Status, d sweep.Decision, c sweep.Curve, journal string) string {
+	plan, runs := c.Plan, len(c.Runs)
 	switch {
+	case c.ClientBound():
+		return clientBound
 	case d.Unstable():
 		return "find what made the runs disagree, then sweep again with another --journal"
 	case s != knee.Knee && s != knee.LatencyLimited && (runs >= plan.MaxRuns || plan.MaxWall > 0) && journal != "":
@@ -45,6 +56,10 @@ func afterCalibration(r report.Calibration, write bool, journal string) string {
 		return "commit " + r.Overlay + " with " + r.Sidecar + "; perfsweep check --overlay " + r.Overlay + " holds a cluster against it"
 	case p.Writable && !write:
 		return "the same command with --write"
+	case r.Curve.ClientBound():
+		return clientBound
+	case r.Curve.FirstLook() && journal != "" && p.Outcome == calibrate.OutcomeProvisional:
+		return firstLook
 	}
 	unmet := map[string]bool{}
 	for _, g := range p.Gates {

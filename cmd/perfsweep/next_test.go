@@ -29,7 +29,7 @@ func TestAfterSweep(t *testing.T) {
 		{knee.SaturatedAtMin, p, 20, "j.jsonl", "lower --levels"},
 		{knee.Ambiguous, p, 20, "j.jsonl", "--repeats"},
 	} {
-		if got := afterSweep(tt.status, sweep.Decision{Done: true}, tt.plan, tt.runs, tt.journal); !strings.Contains(got, tt.want) {
+		if got := afterSweep(tt.status, sweep.Decision{Done: true}, sweep.Curve{Plan: tt.plan, Runs: make([]sweep.Run, tt.runs)}, tt.journal); !strings.Contains(got, tt.want) {
 			t.Errorf("%s, %q: %q, want %q", tt.status, tt.journal, got, tt.want)
 		}
 	}
@@ -79,5 +79,37 @@ func TestAfterCheck(t *testing.T) {
 	}
 	if got := afterCheck(report.CheckReport{}, "", ""); got != "" {
 		t.Errorf("nothing measured: %q", got)
+	}
+}
+
+// What limits a campaign names what comes next, whatever the curve looks like.
+func TestNextStepOfALimit(t *testing.T) {
+	bound := sweep.Run{Step: sweep.Step{ConcurrencyPerGPU: 64, Purpose: sweep.Confirm}, Violations: []sweep.Violation{{Gate: "V8"}}}
+	good := sweep.Run{Step: bound.Step}
+	half := sweep.Curve{Runs: []sweep.Run{bound, good, bound, good}}
+	few := sweep.Curve{Runs: []sweep.Run{bound, good, good, good}}
+	if got := afterSweep(knee.NotSaturated, sweep.Decision{Done: true}, half, "j"); got != clientBound {
+		t.Errorf("a client-bound sweep: next %q", got)
+	}
+	if got := afterSweep(knee.NotSaturated, sweep.Decision{Done: true}, few, "j"); got == clientBound {
+		t.Error("one run in four is not what limits a sweep")
+	}
+	quick := sweep.Curve{Fingerprint: sweep.Fingerprint{Effort: sweep.Quick}}
+	simulated := sweep.Curve{Fingerprint: sweep.Fingerprint{Effort: sweep.Quick, Simulated: true}}
+	c6 := calibrate.Proposal{Outcome: calibrate.OutcomeProvisional, Gates: []calibrate.GateResult{{ID: "C6", State: calibrate.Unmet}}}
+	for i, tt := range []struct {
+		c    sweep.Curve
+		p    calibrate.Proposal
+		want string
+	}{
+		{half, calibrate.Proposal{Outcome: calibrate.OutcomeNotSaturated}, clientBound},
+		{half, calibrate.Proposal{Outcome: calibrate.OutcomeInvalid}, clientBound},
+		{half, calibrate.Proposal{Outcome: calibrate.OutcomeOK, Writable: true}, "the same command with --write"},
+		{quick, c6, firstLook},
+		{simulated, c6, "the same command with --window 2, half an hour later or on another --deployment"},
+	} {
+		if got := afterCalibration(report.Calibration{Curve: tt.c, Proposal: tt.p}, false, "j"); got != tt.want {
+			t.Errorf("%d: next %q, want %q", i, got, tt.want)
+		}
 	}
 }

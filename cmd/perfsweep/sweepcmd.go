@@ -129,7 +129,7 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
 		Findings:  attribute(curve.Runs, curve.Fingerprint.GPUs), Stalls: stalls(curve.Runs),
-		Next: afterSweep(fit.Status, d, curve.Plan, len(curve.Runs), cam.flags.journal),
+		Next: afterSweep(fit.Status, d, curve, cam.flags.journal),
 	}); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		p.line("  %s", s)
 	}
 	p.line("")
-	p.head(answer(Curve{Fit: r.Fit, Point: r.Point}))
+	p.head(answer(Curve{Fit: r.Fit, Point: r.Point, All: c.Curve.Runs}))
 	p.curve(r.Fit, r.Point)
 	p.fit(r.Fit)
 	if r.Point.ConcurrencyPerGPU > 0 { // else the reasons say why there is none
@@ -115,7 +115,7 @@ func (p *printer) gates(gates []calibrate.GateResult) {
 		p.line("%-4s %-10s  %s: %s", g.ID, g.State, g.Name, g.Observed)
 	}
 	for _, g := range gates {
-		if g.State == calibrate.Unmet {
+		if g.State == calibrate.Unmet && g.Observed != calibrate.NoGateRun {
 			p.line("  %s wants %s; %s", g.ID, g.Threshold, g.Remedy)
 		}
 	}

@@ -92,6 +92,9 @@ func answer(c Curve) string {
 	case knee.Ambiguous:
 		return fmt.Sprintf("knee ambiguous near %.3g per GPU: the model and the data disagree; measure the levels around it", f.Knee)
 	case knee.NotSaturated:
+		if (sweep.Curve{Runs: c.All}).ClientBound() {
+			return "no knee within what this machine can load: at the highest level it, not the server, was the limit (V8)"
+		}
 		s := fmt.Sprintf("no knee: throughput still rises at the highest level measured (elasticity %.2f over the last octave); measure higher levels", f.LastElasticity)
 		if c.Point.ConcurrencyPerGPU > 0 {
 			s += fmt.Sprintf("; %d per GPU is a lower bound", c.Point.ConcurrencyPerGPU)

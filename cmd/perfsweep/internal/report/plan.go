@@ -15,6 +15,8 @@ type Plan struct {
 	Target, Model string
 	GPUs          int
 	Effort        sweep.Effort
+	// FirstLook: nothing can be written from what this campaign finds.
+	FirstLook bool
 	// RunsDone are in the journal already; Finished is why nothing is left to do.
 	RunsDone int
 	Finished string
@@ -99,7 +101,11 @@ func PlanText(w io.Writer, p Plan) error {
 		}
 		out.line("GPU-hours    %s%s", number(p.gpuHours()), least)
 	}
+	if p.FirstLook {
+		out.line("             a first look: nothing is written from this target at quick effort; measure without --effort quick for that")
+	}
 	switch {
+	case p.FirstLook:
 	case p.Deployments > 1:
 		out.line("             the point is confirmed on %d more deployments, by at most %d runs each", p.Deployments-1, p.WindowRuns)
 	case p.WindowsApart > 0:

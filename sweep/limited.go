@@ -1,0 +1,32 @@
+package sweep
+
+import "slices"
+
+// ClientBound reports whether this tool, not the server, was what a campaign ended
+// on: at its largest level, or where a point was to be confirmed, at least half of
+// the runs failed V8. What the curve looks like says nothing of the server then.
+func (c Curve) ClientBound() bool {
+	type place struct {
+		level   int
+		purpose Purpose
+	}
+	made, bound, largest := map[place]int{}, map[place]int{}, 0
+	for _, r := range c.Runs {
+		p := place{r.Step.ConcurrencyPerGPU, r.Step.Purpose}
+		made[p]++
+		if slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Gate == "V8" }) {
+			bound[p]++
+		}
+		largest = max(largest, p.level)
+	}
+	for p, n := range bound {
+		if 2*n >= made[p] && (p.purpose == Confirm || p.level == largest) {
+			return true
+		}
+	}
+	return false
+}
+
+// FirstLook reports whether a campaign is one from which nothing is written
+// whatever it finds: quick, and of a real target.
+func (c Curve) FirstLook() bool { return c.Fingerprint.Effort == Quick && !c.Fingerprint.Simulated }
