@@ -46,7 +46,7 @@ func (s *screen) resize(width, rows int) {
 	s.Redraw()
 }
 
-func (s *screen) say(format string, args ...any) { fmt.Fprintf(s.Screen, format, args...) }
+func (s *screen) say(format string, args ...any) { _, _ = fmt.Fprintf(s.Screen, format, args...) }
 
 func begin(st *State) { *st = usual() }
 
@@ -145,7 +145,7 @@ func TestScreenForget(t *testing.T) {
 		s.Start()
 		s.Update(begin)
 		time.Sleep(2 * lookEvery)
-		fmt.Fprint(s.tty, "^Z\n[1]+ Stopped\n$ fg\n")
+		_, _ = fmt.Fprint(s.tty, "^Z\n[1]+ Stopped\n$ fg\n")
 		s.Forget()
 		time.Sleep(2 * lookEvery)
 		s.Close()
