@@ -19,9 +19,11 @@ const lockWait = 20 * time.Second
 func lockFolders(files []File) (unlock func(), err error) {
 	var dirs []string
 	for _, f := range files {
-		target, _, err := replaceable(f.Path)
+		// Before the lock another writer may make and take back any of them, so
+		// what is wrong with a file is judged by the staging, under the lock.
+		target, err := filepath.EvalSymlinks(f.Path)
 		if err != nil {
-			return nil, err
+			target = f.Path
 		}
 		dir, err := filepath.EvalSymlinks(filepath.Dir(target))
 		if err == nil {
