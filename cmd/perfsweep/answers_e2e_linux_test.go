@@ -32,12 +32,12 @@ func TestAnswersFit(t *testing.T) {
 		first, last string
 	}{
 		{"knee " + good, exitDone, "knee at 194 per GPU", "the operating point is 128 per GPU"},
-		{"knee " + bad, exitInconclusive, "no knee: throughput still rises", "48 per GPU would be"},
+		{"knee " + bad, exitInconclusive, "no knee within what this machine can load", "48 per GPU would be"},
 		{"sweep --journal " + good, exitDone, "knee at 194 per GPU", "next: perfsweep calibrate with"},
-		{"sweep --journal " + bad, exitInconclusive, "no knee: throughput still rises", "next: sweep with a higher --max-concurrency-per-gpu"},
+		{"sweep --journal " + bad, exitInconclusive, "no knee within what this machine can load", "next: perfsweep selftest"},
 		{"calibrate --overlay " + overlay + " --journal " + good, exitInconclusive, "PROVISIONAL: ", "next: the same command with --window 2"},
 		{"calibrate --overlay " + overlay + " --journal " + good + " --allow-simulated", exitDone, "SIMULATED: ", "next: the same command with --write"},
-		{"calibrate --overlay " + overlay + " --journal " + bad, exitInconclusive, "NOT_SATURATED: ", "next: a higher --max-concurrency-per-gpu"},
+		{"calibrate --overlay " + overlay + " --journal " + bad, exitInconclusive, "NOT_SATURATED: ", "next: perfsweep selftest"},
 		{"check --overlay " + overlay + " --journal " + good, exitInconclusive, "inconclusive: ", "next: mend what the reasons name"},
 		{"compare " + good + " " + bad, exitInconclusive, "output tok/s per GPU: ", "warning: A and B were not measured in turns"},
 	} {
