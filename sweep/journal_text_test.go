@@ -176,19 +176,7 @@ func TestJournalDates(t *testing.T) {
 			r.Started = begun.Add(row.runs[i])
 			r.Result.Started, r.Result.Ended = r.Started, r.Started.Add(row.took)
 		}
-		path := filepath.Join(t.TempDir(), "j.jsonl")
-		j, err := CreateJournal(path, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range c.Runs {
-			if err := j.Append(r); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		path := kept(t, c)
 		if _, err := ReadJournal(path); (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), path+row.want) {
 			t.Errorf("%s: %v, want %q", row.name, err, row.want)
 		}

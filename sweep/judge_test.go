@@ -29,10 +29,10 @@ func recorded(n int) Curve {
 	return c
 }
 
-// reread writes a curve as it stands and reads it.
-func reread(t *testing.T, c Curve, read func(string) (Curve, error)) Curve {
+// kept writes a curve as it stands, and is where.
+func kept(t *testing.T, c Curve) (path string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "j.jsonl")
+	path = filepath.Join(t.TempDir(), "j.jsonl")
 	j, err := CreateJournal(path, c)
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,13 @@ func reread(t *testing.T, c Curve, read func(string) (Curve, error)) Curve {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	got, err := read(path)
+	return path
+}
+
+// reread writes a curve as it stands and reads it.
+func reread(t *testing.T, c Curve, read func(string) (Curve, error)) Curve {
+	t.Helper()
+	got, err := read(kept(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
