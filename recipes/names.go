@@ -29,11 +29,5 @@ func nearest(name string) string { return Nearest(name, knownNames()) }
 // at most and half of the name at most, in any case of letters; "" if there is
 // none.
 func Nearest(name string, known []string) string {
-	best, at := min(4, len(name)/2+1), ""
-	for _, k := range known {
-		if d := spell.Distance(strings.ToLower(name), k, best); d < best {
-			best, at = d, k
-		}
-	}
-	return at
+	return spell.Nearest(strings.ToLower(name), known, min(4, len(name)/2+1))
 }

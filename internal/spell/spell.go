@@ -26,3 +26,15 @@ func Distance(a, b string, limit int) int {
 	}
 	return min(limit, row[len(b)])
 }
+
+// Nearest is the first of the known words that is the least far from one, nearer
+// than the limit; "" if there is none.
+func Nearest(word string, known []string, limit int) string {
+	best := ""
+	for _, k := range known {
+		if d := Distance(word, k, limit); d < limit {
+			best, limit = k, d
+		}
+	}
+	return best
+}

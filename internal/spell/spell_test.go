@@ -29,3 +29,23 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestNearest(t *testing.T) {
+	known := []string{"target", "targets", "gpus", "gpu"}
+	for _, row := range []struct {
+		word  string
+		limit int
+		want  string
+	}{
+		{"targte", 4, "target"}, // and not targets, which is farther
+		{"gp", 3, "gpu"},
+		{"gpuz", 3, "gpus"}, // as far as gpu, and before it
+		{"targte", 2, ""},
+		{"", 3, ""},
+		{"gpus", 0, ""},
+	} {
+		if got := Nearest(row.word, known, row.limit); got != row.want {
+			t.Errorf("%q, %d: %q, want %q", row.word, row.limit, got, row.want)
+		}
+	}
+}

@@ -50,16 +50,13 @@ func refused() map[string][]string {
 
 // nearest is the flag whose name is at most a third wrong, "" if there is none.
 func nearest(name string) string {
-	best, least := "", len(name)/3+1
+	var known []string
 	for _, f := range Flags() {
 		for _, n := range f.Names {
-			if len(n) < 2 {
-				continue
-			}
-			if d := spell.Distance(name, n, least); d < least {
-				best, least = n, d
+			if len(n) >= 2 {
+				known = append(known, n)
 			}
 		}
 	}
-	return best
+	return spell.Nearest(name, known, len(name)/3+1)
 }
