@@ -3,13 +3,35 @@ package loadgen
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/textproto"
 	"strings"
+	"time"
 
 	"github.com/perfsweep/perfsweep/loadgen/internal/http1"
 )
+
+var errConnectTimeout = errors.New("the time for a connection passed")
+
+// connectTimeout is a connection that was not made in time. It names the step
+// that took it: the name, or the connection itself.
+type connectTimeout struct {
+	addr  string
+	after time.Duration
+	err   error
+}
+
+func (e *connectTimeout) Error() string {
+	var name *net.DNSError
+	if errors.As(e.err, &name) {
+		return fmt.Sprintf("the name server did not tell the address of %s within %v: %v", name.Name, e.after, e.err)
+	}
+	return fmt.Sprintf("no connection to %s within %v", e.addr, e.after)
+}
+
+func (e *connectTimeout) Unwrap() error { return e.err }
 
 var errDrainTimeout = errors.New("the drain timeout passed with the request in flight")
 
@@ -33,7 +55,8 @@ func sendFailure(err error) (Outcome, string) {
 		return Protocol, "the answer is not HTTP: " + err.Error()
 	}
 	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+	var late *connectTimeout
+	if errors.As(err, &op) && op.Op == "dial" || errors.As(err, &late) {
 		return Connect, err.Error()
 	}
 	return Connect, "the connection broke before an answer: " + err.Error()

@@ -110,6 +110,7 @@ func modelsFailure(err error, base string, secrets []string, answered int) error
 	status := 0
 	var api *openai.APIError
 	var request *openai.RequestError
+	var late *connectTimeout
 	switch { // a RequestError may wrap an APIError without a status
 	case errors.As(err, &request):
 		status = request.HTTPStatusCode
@@ -125,6 +126,7 @@ func modelsFailure(err error, base string, secrets []string, answered int) error
 		return fmt.Errorf("listing the models failed: %s", text)
 	case errors.Is(err, context.Canceled):
 		return fmt.Errorf("listing the models was interrupted: %w", context.Canceled)
+	case errors.As(err, &late): // which is a deadline too, but another one
 	case errors.Is(err, context.DeadlineExceeded) && answered == 0:
 		return fmt.Errorf("no answer from %s to GET /v1/models within %v: is this the server's own port, and is it ready?", base, modelsTimeout)
 	case certificate(err):

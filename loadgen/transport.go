@@ -12,8 +12,11 @@ import (
 const (
 	// A dial storm of some thousand connections takes a second or two of
 	// serial work on either side.
-	loadConnectTimeout      = 10 * time.Second
-	preflightConnectTimeout = 2 * time.Second
+	loadConnectTimeout = 10 * time.Second
+	// A name server's lost answer costs 5 s before the question is asked again
+	// (resolv.conf(5)), and clusters lose some (kubernetes/kubernetes#56903). It
+	// stays below modelsTimeout, so that a failure says which of the two it was.
+	preflightConnectTimeout = 8 * time.Second
 	// maxHead bounds the head of an answer; engines send a few hundred bytes.
 	maxHead = 256 << 10
 	// connBuffer is that of either direction of a connection: a few chunks, and
@@ -60,10 +63,12 @@ func newTransport(l *link, run *clock, stats *netStats, connectTimeout time.Dura
 
 // connect dials, and makes a connection that stamps what it reads.
 func (l *link) connect(ctx context.Context, network, addr string, run *clock, stats *netStats, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errConnectTimeout)
 	defer cancel()
 	c, from, end, err := stats.dialTimed(run, func() (net.Conn, error) { return l.dial(ctx, network, addr) })
 	switch {
+	case err != nil && context.Cause(ctx) == errConnectTimeout:
+		return nil, &connectTimeout{addr, timeout, err}
 	case err != nil:
 		return nil, err
 	case l.raw:
