@@ -49,11 +49,17 @@ fuzz: ## each fuzz target for FUZZTIME (5s)
 bench: ## benchmarks matching BENCH
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -timeout 20m $(PKGS)
 
-# PARTS narrows figures to some of decode load ttft start hold, or adds scrape or aiperf.
+# PARTS narrows figures to some of decode load ttft start hold, or adds scrape, aiperf or bias.
 PARTS ?=
 .PHONY: figures
 figures: build ## what is claimed of the generator, beside its references; five minutes of a quiet machine
 	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) run ./test/figures -bin bin/perfsweep $(PARTS)
+
+# SETS=2 makes every pair once more and holds the repeat against the first.
+SETS ?= 1
+.PHONY: bias
+bias: build ## AIPerf and perfsweep, each against what a server says it served (20 minutes; needs a package index once)
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) run ./test/figures -bin bin/perfsweep -sets $(SETS) bias
 
 .PHONY: reference
 reference: ## write docs/reference from the program; a test compares the two

@@ -128,9 +128,9 @@ func TestStatistics(t *testing.T) {
 func TestLoadRows(t *testing.T) {
 	l := load{streams: 64, tokens: 128, ttft: 50 * time.Millisecond, itl: 20 * time.Millisecond}
 	run := func(perCPU, share, told, e50, e99, pss float64) outcome {
-		o := outcome{perCPUs: perCPU, ttft50: 50 + e50, ttft99: 60 + e99, client: watched{pss: pss}}
+		o := outcome{perCPUs: perCPU, told: rawReport{TTFTP50MS: 50 + e50, TTFTP99MS: 60 + e99}, client: watched{pss: pss}}
 		o.truth = truth{TokPerSec: share * l.nominal(), TTFTP50MS: 50, TTFTP99MS: 60}
-		o.tokS = (1 + told) * o.truth.TokPerSec
+		o.told.TokPerSec = (1 + told) * o.truth.TokPerSec
 		return o
 	}
 	w := wanted{64, 1, 1, .75, .998, 25, .2, 1}
@@ -200,7 +200,7 @@ func TestBenchMetric(t *testing.T) {
 
 func TestChoose(t *testing.T) {
 	all, err := choose(nil)
-	if err != nil || len(all) != len(parts)-2 {
+	if err != nil || len(all) != len(parts)-3 {
 		t.Errorf("%d parts, %v", len(all), err)
 	}
 	if two, err := choose([]string{"aiperf", "hold"}); err != nil || len(two) != 2 || two[0].name != "aiperf" {

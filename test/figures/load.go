@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 
 // load is one run against a paced server.
 type load struct {
+	model                             string // paced unless it is said
 	streams, requests, warmup, tokens int
 	ttft, itl                         time.Duration
 	// apart gives the server the first core and the client the second. What the
@@ -37,9 +39,7 @@ func (l load) nominal() float64 {
 // outcome is one run: what the server saw, what the client said, what it cost.
 type outcome struct {
 	truth   truth
-	tokS    float64 // reported
-	ttft50  float64
-	ttft99  float64
+	told    rawReport
 	client  watched
 	perCPUs float64 // tokens a CPU-second between first request and last token
 }
@@ -58,14 +58,19 @@ func (b *bench) raw(ctx context.Context, l load) (outcome, error) {
 
 // profile runs perfsweep profile with the arguments of AICR's job.
 func (b *bench) profile(ctx context.Context, l load) (outcome, error) {
+	return b.exported(ctx, l, b.against, tool{name: "perfsweep", program: []string{b.bin}})
+}
+
+// exported runs a tool that writes AIPerf's report against a server.
+func (b *bench) exported(ctx context.Context, l load, against func(context.Context, load, func(string) (watched, rawReport, error)) (outcome, error), t tool) (outcome, error) {
 	dir, remove, err := scratch()
 	if err != nil {
 		return outcome{}, err
 	}
 	defer remove()
-	return b.against(ctx, l, func(url string) (watched, rawReport, error) {
-		args := append(profileArgs(l), "--url", url, "--output-artifact-dir", dir)
-		w, err := b.client(ctx, l, b.bin, args...)
+	return against(ctx, l, func(url string) (watched, rawReport, error) {
+		args := slices.Concat(t.program, profileArgs(l), t.flags, []string{"--url", url, "--output-artifact-dir", dir})
+		w, err := b.client(ctx, l, args[0], args[1:]...)
 		if err != nil {
 			return w, rawReport{}, err
 		}
@@ -76,7 +81,7 @@ func (b *bench) profile(ctx context.Context, l load) (outcome, error) {
 
 func profileArgs(l load) []string {
 	args := []string{
-		"profile", "--model", "paced", "--endpoint-type", "chat", "--streaming", "--concurrency", fmt.Sprint(l.streams),
+		"profile", "--model", cmp.Or(l.model, "paced"), "--endpoint-type", "chat", "--streaming", "--concurrency", fmt.Sprint(l.streams),
 		"--request-count", fmt.Sprint(l.requests), "--prompt-input-tokens-mean", "128", "--prompt-input-tokens-stddev", "0",
 		"--prompt-output-tokens-mean", fmt.Sprint(l.tokens), "--prompt-output-tokens-stddev", "0", "--num-dataset-entries", "100",
 		"--random-seed", "100", "--extra-inputs", "temperature:0", "--export-level", "summary",
@@ -109,6 +114,7 @@ func readExport(path string) (rawReport, error) {
 		return v
 	}
 	return rawReport{
+		Tokens: stat("total_osl", "avg"), Seconds: stat("benchmark_duration", "avg"),
 		TokPerSec: stat("output_token_throughput", "avg"), TTFTP50MS: stat("time_to_first_token", "p50"), TTFTP99MS: stat("time_to_first_token", "p99"),
 	}, nil
 }
@@ -127,7 +133,7 @@ func (b *bench) against(ctx context.Context, l load, client func(url string) (wa
 	if t.Whole != l.requests || t.Requests != l.requests || t.Tokens != int64(l.requests*l.tokens) {
 		return outcome{}, fmt.Errorf("the server saw %d requests, %d of them whole, with %d tokens; %d with %d each were asked for", t.Requests, t.Whole, t.Tokens, l.requests, l.tokens)
 	}
-	o := outcome{truth: t, tokS: rep.TokPerSec, ttft50: rep.TTFTP50MS, ttft99: rep.TTFTP99MS, client: w, perCPUs: math.NaN()}
+	o := outcome{truth: t, told: rep, client: w, perCPUs: math.NaN()}
 	if used := w.cpuAt(t.LastNS) - w.cpuAt(t.FirstNS); used > 0 {
 		o.perCPUs = float64(t.Tokens) / used.Seconds()
 	}
@@ -146,7 +152,7 @@ func (b *bench) pairs(ctx context.Context, l load, times int) (raws, ours []outc
 			return raws, ours, fmt.Errorf("%s at %d streams: %w", name, l.streams, err)
 		}
 		b.say("%-8s %d streams: %.0f tok/s of %.0f, %.0f tokens a CPU-s, TTFT p99 %.2f ms (truth %.2f), %.1f MiB",
-			name, l.streams, o.truth.TokPerSec, l.nominal(), o.perCPUs, o.ttft99, o.truth.TTFTP99MS, o.client.pss)
+			name, l.streams, o.truth.TokPerSec, l.nominal(), o.perCPUs, o.told.TTFTP99MS, o.truth.TTFTP99MS, o.client.pss)
 		*runs = append(*runs, o)
 	}
 	return raws, ours, nil

@@ -4,8 +4,10 @@
 //	go run ./test/figures -bin bin/perfsweep [PART…]
 //
 // The parts are decode, load, ttft, start, hold and, only when named, scrape,
-// which takes seven minutes, and aiperf, which needs peer_bench.sh in
-// $PERFSWEEP_SHARED/bench and a package index.
+// which takes seven minutes, aiperf, which needs peer_bench.sh in
+// $PERFSWEEP_SHARED/bench and a package index, and bias, which takes twenty
+// minutes and needs a package index once and $PERFSWEEP_SHARED/dynamo. It holds AIPerf and perfsweep
+// against what two servers say that they served, and prints Markdown for docs/bias.md.
 // It needs Linux, and means something on a quiet machine only: the share of
 // the CPU that others used is printed with the table.
 package main
@@ -57,15 +59,31 @@ var parts = []part{
 	{"hold", false, "4,096 streams for a minute", holdPart},
 	{"scrape", true, "CPU of a sweep at 2,048 streams that watches one page, or nine, against none", scrapePart},
 	{"aiperf", true, "AIPerf against profile, with peer_bench.sh", aiperfPart},
+	{"bias", true, "AIPerf and profile, each against what a paced server and a Dynamo frontend say that they served", biasPart},
 }
 
 // bench is what every part needs.
 type bench struct {
 	bin   string // perfsweep
-	times int    // pairs of runs of the load part
+	times int    // pairs of runs; 0: what the part thinks right
+	sets  int    // of the bias part
+	runs  string // file for those of the bias part
+	asked string // the command line
 	self  string // this program, for the raw client
 	short bool   // proves that all works; the figures mean nothing
 	talk  io.Writer
+	out   io.Writer
+}
+
+// repeats is how many pairs of runs a part makes that would make own.
+func (b *bench) repeats(own int) int {
+	switch {
+	case b.short:
+		return 1
+	case b.times > 0:
+		return b.times
+	}
+	return own
 }
 
 func (b *bench) say(format string, args ...any) {
@@ -75,12 +93,14 @@ func (b *bench) say(format string, args ...any) {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("figures", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	b := &bench{talk: stderr}
+	b := &bench{talk: stderr, out: stdout, asked: strings.Join(append([]string{"go run ./test/figures"}, args...), " ")}
 	fs.StringVar(&b.bin, "bin", "bin/perfsweep", "the perfsweep to measure")
-	fs.IntVar(&b.times, "pairs", 2, "runs of either side of the load part; a noisy machine needs more")
+	fs.IntVar(&b.times, "pairs", 0, "runs of either side; a noisy machine needs more (default 2, of bias 3)")
+	fs.IntVar(&b.sets, "sets", 1, "with 2, bias makes all its pairs once more and holds them against the ranges of the first")
+	fs.StringVar(&b.runs, "runs", "", "file for each run of bias, from which its tables follow")
 	fs.BoolVar(&b.short, "short", false, "prove that every part works, in a minute; its figures mean nothing")
 	fs.Usage = func() {
-		_, _ = fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-pairs N] [-short] [PART…]")
+		_, _ = fmt.Fprintln(stderr, "usage: figures [-bin FILE] [-pairs N] [-sets N] [-runs FILE] [-short] [PART…]")
 		fs.PrintDefaults()
 		for _, p := range parts {
 			_, _ = fmt.Fprintf(stderr, "  %-8s %s\n", p.name, p.what)

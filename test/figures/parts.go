@@ -27,7 +27,7 @@ func loadPart(ctx context.Context, b *bench) ([]row, error) {
 	} {
 		l := load{streams: w.streams, warmup: w.streams, tokens: 128, ttft: 50 * time.Millisecond, itl: 20 * time.Millisecond}
 		l.apart = true
-		times := max(1, b.times)
+		times := b.repeats(2)
 		l.requests = w.rounds * w.streams
 		if b.short {
 			l.requests, l.tokens, times = w.shortRounds*w.streams, 16, 1
@@ -45,9 +45,9 @@ func (w wanted) rows(l load, raws, ours []outcome) []row {
 	at := fmt.Sprintf(" %d x 20", w.streams)
 	perCPU := func(o outcome) float64 { return o.perCPUs }
 	share := func(o outcome) float64 { return o.truth.TokPerSec / l.nominal() }
-	told := func(o outcome) float64 { return o.tokS/o.truth.TokPerSec - 1 }
-	e50 := func(o outcome) float64 { return o.ttft50 - o.truth.TTFTP50MS }
-	e99 := func(o outcome) float64 { return o.ttft99 - o.truth.TTFTP99MS }
+	told := func(o outcome) float64 { return o.told.TokPerSec/o.truth.TokPerSec - 1 }
+	e50 := func(o outcome) float64 { return o.told.TTFTP50MS - o.truth.TTFTP50MS }
+	e99 := func(o outcome) float64 { return o.told.TTFTP99MS - o.truth.TTFTP99MS }
 	pss := func(o outcome) float64 { return o.client.pss }
 	line := func(name, target, format string, value func(outcome) float64) row {
 		return row{name: name + at, target: target, measured: spread(each(ours, value), format), reference: spread(each(raws, value), format)}

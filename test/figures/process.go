@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -105,7 +106,11 @@ func (b *bench) command(ctx context.Context, l load, core int, name string, args
 	if l.apart && runtime.NumCPU() > 1 {
 		name, args = b.self, append([]string{"pin", fmt.Sprint(core), name}, args...)
 	}
-	return exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, name, args...)
+	// A program that has children must end them itself.
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 10 * time.Second
+	return cmd
 }
 
 // client runs a command to its end and watches it.

@@ -55,6 +55,8 @@ func rawMain(args []string, stdout io.Writer) error {
 
 // rawReport is under AIPerf's notions: first send to last token.
 type rawReport struct {
+	Tokens    float64 `json:"output_tokens"`
+	Seconds   float64 `json:"duration_s"`
 	TokPerSec float64 `json:"tok_per_s"`
 	TTFTP50MS float64 `json:"ttft_p50_ms"`
 	TTFTP99MS float64 `json:"ttft_p99_ms"`
@@ -105,6 +107,7 @@ func (r *raw) round(requests int) (rawReport, error) {
 		return rawReport{}, err
 	}
 	return rawReport{
+		Tokens: float64(requests * r.tokens), Seconds: last.Seconds(),
 		TokPerSec: float64(requests*r.tokens) / last.Seconds(), TTFTP50MS: rank(ttft, .5), TTFTP99MS: rank(ttft, .99),
 	}, nil
 }

@@ -37,7 +37,7 @@ func scrapePart(ctx context.Context, b *bench) ([]row, error) {
 	large.streams, small.streams = pick(b, 2048, 64), 1
 	arms := []int{0, 1, 9}
 	costs := map[load]map[int][]float64{large: {}, small: {}}
-	for i := range pick(b, 2*max(1, b.times), 1) {
+	for i := range pick(b, 2*b.repeats(2), 1) {
 		for j := range arms {
 			n := arms[j]
 			if i%2 == 1 {

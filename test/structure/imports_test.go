@@ -49,7 +49,7 @@ var mayImport = map[string][]string{
 	"test/docs":                     nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,
-	"test/figures":                  nil,
+	"test/figures":                  {"test/internal/live"},
 	"test/internal/live":            nil,
 	"test/kube":                     nil,
 	"test/release":                  nil,

@@ -41,18 +41,34 @@ const startTimeout = 8 * time.Minute
 // Start runs up.sh and stops what it started when the test ends.
 func (d Dynamo) Start(t *testing.T) Engine {
 	t.Helper()
-	folder := scripts(t, "dynamo", "up.sh", "down.sh")
 	dir := filepath.Join(t.TempDir(), "dynamo")
-	t.Cleanup(func() { stopDynamo(t, folder, dir) })
+	t.Cleanup(func() { stopDynamo(t, dir) })
+	e, err := d.Up(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
 
+// Up runs up.sh with a folder for logs, which DynamoDown needs, whatever became
+// of the start.
+func (d Dynamo) Up(ctx context.Context, dir string) (Engine, error) {
+	folder, err := scriptsIn("dynamo", "up.sh", "down.sh")
+	if err != nil {
+		return Engine{}, err
+	}
 	var workerPorts []int
 	for i := range d.Workers {
 		workerPorts = append(workerPorts, 101+i)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
+	port, err := freePort(workerPorts...)
+	if err != nil {
+		return Engine{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(folder, "up.sh"), "--dir", dir,
-		"--workers", strconv.Itoa(d.Workers), "--port", strconv.Itoa(freePort(t, workerPorts...)),
+		"--workers", strconv.Itoa(d.Workers), "--port", strconv.Itoa(port),
 		"--max-num-seqs", strconv.Itoa(d.Cap), "--speedup", fmt.Sprint(d.Speedup), "--model", DynamoModel,
 		// AICR's router. Round-robin lets one of two workers queue while the
 		// other has free slots, so that its knee lies past the batch cap.
@@ -64,30 +80,43 @@ func (d Dynamo) Start(t *testing.T) Engine {
 	cmd.WaitDelay = 5 * time.Second
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s", cmd, err, &stderr)
+		return Engine{}, fmt.Errorf("%s: %w\n%s", cmd, err, &stderr)
 	}
+	e, err := dynamoEngine(string(out))
+	if err == nil && (e.Base == "" || len(e.Workers) != d.Workers) {
+		err = fmt.Errorf("no BASE_URL, or %d of %d WORKER_PIDS", len(e.Workers), d.Workers)
+	}
+	if err != nil {
+		return Engine{}, fmt.Errorf("%s printed %w:\n%s", cmd, err, out)
+	}
+	return e, nil
+}
+
+// dynamoEngine reads what up.sh prints.
+func dynamoEngine(out string) (Engine, error) {
 	e := Engine{Model: DynamoModel}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
 		switch key {
 		case "BASE_URL":
 			e.Base = value
 		case "WORKER_METRICS":
 			e.Pages = strings.Fields(strings.Trim(value, `"`))
-		case "WORKER_PIDS":
+		case "FRONTEND_PID", "WORKER_PIDS":
 			for pid := range strings.FieldsSeq(strings.Trim(value, `"`)) {
 				n, err := strconv.Atoi(pid)
 				if err != nil {
-					t.Fatalf("%s: %s", cmd, line)
+					return e, fmt.Errorf("the process %q: %w", pid, err)
 				}
-				e.Workers = append(e.Workers, n)
+				if key == "FRONTEND_PID" {
+					e.Frontend = n
+				} else {
+					e.Workers = append(e.Workers, n)
+				}
 			}
 		}
 	}
-	if e.Base == "" || len(e.Workers) != d.Workers {
-		t.Fatalf("%s printed no BASE_URL and %d of %d WORKER_PIDS:\n%s", cmd, len(e.Workers), d.Workers, out)
-	}
-	return e
+	return e, nil
 }
 
 // KillWorker ends a worker as a crash does: it drains nothing and says nothing.
@@ -123,23 +152,34 @@ func (e Engine) listed(t *testing.T) int {
 	return bytes.Count(e.get(t, "/health"), []byte(`"endpoint":"generate"`))
 }
 
-// stopDynamo runs down.sh, whatever became of the start: processes are in
-// sessions of their own and would outlive the test. The logs' ends explain a
-// failure.
-func stopDynamo(t *testing.T, folder, dir string) {
+// stopDynamo stops what a test started. The logs' ends explain a failure.
+func stopDynamo(t *testing.T, dir string) {
 	if t.Failed() {
 		logs, _ := filepath.Glob(filepath.Join(dir, "*.log"))
 		for _, log := range logs {
 			logEnd(t, log)
 		}
 	}
+	if err := DynamoDown(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// DynamoDown runs down.sh, whatever became of the start: processes are in
+// sessions of their own and would outlive whoever started them.
+func DynamoDown(dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, "pids")); err != nil {
-		return // nothing was started, or up.sh has stopped it itself
+		return nil // nothing was started, or up.sh has stopped it itself
+	}
+	folder, err := scriptsIn("dynamo", "up.sh", "down.sh")
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, filepath.Join(folder, "down.sh"), dir)
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", cmd, err, out)
+		return fmt.Errorf("%s: %w\n%s", cmd, err, out)
 	}
+	return nil
 }

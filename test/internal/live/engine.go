@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -20,17 +21,30 @@ import (
 type Engine struct {
 	Base  string // URL without /v1
 	Model string
-	// Workers are the processes behind a frontend, where there is one, and Pages
-	// their own metrics pages.
-	Workers []int
-	Pages   []string
+	// Frontend and Workers are the processes of a frontend, where there is one,
+	// and of what is behind it, and Pages the workers' own metrics pages.
+	Frontend int
+	Workers  []int
+	Pages    []string
 }
 
 // Scrape reads the named metrics of the engine, each summed over its label
 // sets. One that is missing fails the test: absent is not 0.
 func (e Engine) Scrape(t *testing.T, names ...string) map[string]float64 {
 	t.Helper()
-	page := e.get(t, "/metrics")
+	sums, err := e.Sums(t.Context(), names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+// Sums is Scrape without a test.
+func (e Engine) Sums(ctx context.Context, names ...string) (map[string]float64, error) {
+	page, err := e.page(ctx, "/metrics")
+	if err != nil {
+		return nil, err
+	}
 	sums := map[string]float64{}
 	lines := bufio.NewScanner(bytes.NewReader(page))
 	for lines.Scan() {
@@ -41,64 +55,81 @@ func (e Engine) Scrape(t *testing.T, names ...string) map[string]float64 {
 		}
 		v, err := strconv.ParseFloat(line[value+1:], 64)
 		if err != nil {
-			t.Fatalf("metrics line %q: %v", line, err)
+			return nil, fmt.Errorf("metrics line %q: %w", line, err)
 		}
 		sums[line[:end]] += v
 	}
 	if err := lines.Err(); err != nil {
-		t.Fatal(err)
+		return nil, fmt.Errorf("reading %s/metrics: %w", e.Base, err)
 	}
 	for _, name := range names {
 		if _, ok := sums[name]; !ok {
-			t.Fatalf("GET %s/metrics: no %s in it", e.Base, name)
+			return nil, fmt.Errorf("GET %s/metrics: no %s in it", e.Base, name)
 		}
 	}
-	return sums
+	return sums, nil
 }
 
 // get reads a page of the engine; any status but 200 fails the test.
 func (e Engine) get(t *testing.T, path string) []byte {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Base+path, nil)
+	page, err := e.page(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
-	}
-	var client http.Client
-	resp, err := client.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	page, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("GET %s: %s", req.URL, resp.Status)
 	}
 	return page
 }
 
-// scripts is the folder below PERFSWEEP_SHARED that holds the named scripts. A
-// missing one fails: these suites prove nothing without the real thing.
+func (e Engine) page(ctx context.Context, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, e.Base+path, nil)
+	if err != nil {
+		return nil, fmt.Errorf("GET %s%s: %w", e.Base, path, err)
+	}
+	var client http.Client
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("GET %s: %w", req.URL, err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", req.URL, err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("GET %s: %s", req.URL, resp.Status)
+	}
+	return page, nil
+}
+
+// scripts is scriptsIn for a test. What is missing fails it: these suites prove
+// nothing without the real thing.
 func scripts(t *testing.T, folder string, names ...string) string {
 	t.Helper()
+	dir, err := scriptsIn(folder, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// scriptsIn is the folder below PERFSWEEP_SHARED that holds the named scripts.
+func scriptsIn(folder string, names ...string) (string, error) {
 	shared := os.Getenv("PERFSWEEP_SHARED")
 	if shared == "" {
-		t.Fatalf("PERFSWEEP_SHARED is not set: name the folder that holds %s/%s", folder, names[0])
+		return "", fmt.Errorf("PERFSWEEP_SHARED is not set: name the folder that holds %s/%s", folder, names[0])
 	}
 	if !filepath.IsAbs(shared) {
-		t.Fatalf("PERFSWEEP_SHARED=%s: use an absolute path, tests run in the folder of their package", shared)
+		return "", fmt.Errorf("PERFSWEEP_SHARED=%s: use an absolute path, tests run in the folder of their package", shared)
 	}
 	dir := filepath.Join(shared, folder)
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Fatalf("PERFSWEEP_SHARED does not hold the scripts that start the engine: %v", err)
+			return "", fmt.Errorf("PERFSWEEP_SHARED does not hold the scripts that start the engine: %w", err)
 		}
 	}
-	return dir
+	return dir, nil
 }
 
 // logEnd shows the end of a log; an unreadable one is said to be so.

@@ -1,25 +1,23 @@
 package live
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"strconv"
-	"testing"
 )
 
 // freePort finds P such that P and P plus each offset are free. It stays below
 // the range from which the kernel takes ports for outgoing connections.
-func freePort(t *testing.T, offsets ...int) int {
-	t.Helper()
+func freePort(offsets ...int) (int, error) {
 	const first, step, tries = 20000, 300, 30
 	for i := range tries {
 		p := first + (os.Getpid()+i)%tries*step
 		if portsFree(p, offsets) {
-			return p
+			return p, nil
 		}
 	}
-	t.Fatalf("no free ports P and P+%v from %d on", offsets, first)
-	return 0
+	return 0, fmt.Errorf("no free ports P and P+%v from %d on", offsets, first)
 }
 
 func portsFree(p int, offsets []int) bool {

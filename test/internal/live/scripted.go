@@ -31,7 +31,11 @@ func (s Scripted) Start(t *testing.T) Engine {
 	t.Helper()
 	up, down := s.Name+"-up.sh", s.Name+"-down.sh"
 	folder := scripts(t, "engines", up, down)
-	port := strconv.Itoa(freePort(t))
+	free, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := strconv.Itoa(free)
 	notes := filepath.Join(t.TempDir(), s.Name+".engine")
 	if err := os.Mkdir(notes, 0o755); err != nil {
 		t.Fatal(err)
@@ -51,7 +55,7 @@ func (s Scripted) Start(t *testing.T) Engine {
 		t.Fatal(err)
 	}
 	note(t, notes, "group", strconv.Itoa(cmd.Process.Pid))
-	err := cmd.Wait()
+	err = cmd.Wait()
 	if gone := os.Remove(filepath.Join(notes, "group")); gone != nil {
 		t.Fatal(gone)
 	}
