@@ -209,16 +209,13 @@ func sharesRuns(a, b sweep.Curve) bool {
 		started int64
 		rate    float64
 	}
-	seen, measured := map[id]bool{}, map[sweep.Measurement]bool{}
+	seen, measured := map[id]bool{}, sweep.NewMeasured(a.Runs...)
 	for _, r := range a.Runs {
 		seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}] = true
-		if m, known := r.Measurement(); known {
-			measured[m] = true
-		}
 	}
 	return slices.ContainsFunc(b.Runs, func(r sweep.Run) bool {
-		m, known := r.Measurement()
-		return known && measured[m] || seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}]
+		_, copied := measured.Copied(r)
+		return copied || seen[id{r.Started.UnixNano(), r.Result.WholeRun.OutputTokPerSec}]
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -316,27 +317,52 @@ func TestAnchorAtAnotherPoint(t *testing.T) {
 	}
 }
 
-// A copy whose times are moved and whose place is relabelled is no witness
-// either: no two runs measure the same to the last bit.
+// A copy whose times are moved and whose place is relabelled is no witness either,
+// whichever number of each run is altered, whichever runs are left out, and in
+// whatever order: no two runs measure the same to the last bit. Another measurement
+// of the same thing is.
 func TestAShiftedCopyIsNoWitness(t *testing.T) {
-	for _, alter := range []float64{0, 1e-6} {
+	type estimate = loadgen.Estimate
+	for _, c := range []struct {
+		name   string
+		alter  func(w *estimate, i int)
+		choose func([]sweep.Run) []sweep.Run
+		copied bool
+	}{
+		{"as it is", nil, nil, true},
+		{"time", func(w *estimate, _ int) { w.Seconds *= 1 + 1e-7 }, nil, true},
+		{"rate", func(w *estimate, _ int) { w.OutputTokPerSec *= 1 + 1e-7 }, nil, true},
+		{"mean TTFT", func(w *estimate, _ int) { w.TTFTMeanMS *= 1 + 1e-7 }, nil, true},
+		{"TTFT p99", func(w *estimate, _ int) { w.TTFTP99MS *= 1 + 1e-7 }, nil, true},
+		{"ITL", func(w *estimate, _ int) { w.ITLMeanMS *= 1 + 1e-7 }, nil, true},
+		{"E2E", func(w *estimate, _ int) { w.E2EMeanMS *= 1 + 1e-7 }, nil, true},
+		{"a few runs", nil, func(runs []sweep.Run) []sweep.Run { return runs[2:5] }, true},
+		{"another order", func(w *estimate, _ int) { w.Seconds *= 1 + 1e-7 }, func(runs []sweep.Run) []sweep.Run { slices.Reverse(runs); return runs }, true},
+		{"another measurement", func(w *estimate, i int) {
+			fresh := 1.0017 + 0.00011*float64(i)
+			w.Seconds, w.OutputTokPerSec = w.Seconds*fresh, w.OutputTokPerSec/fresh
+			w.TTFTMeanMS, w.TTFTP99MS, w.ITLMeanMS, w.E2EMeanMS = w.TTFTMeanMS*fresh, w.TTFTP99MS*fresh, w.ITLMeanMS*fresh, w.E2EMeanMS*fresh
+		}, nil, false},
+	} {
 		f := withAnchor(1, nil)
 		a := &f.policy.Anchors[0].Curve
-		mean := func(r *sweep.Run, extra float64) {
-			w := &r.Result.WholeRun
-			w.Seconds, w.TTFTMeanMS, w.E2EMeanMS = 30, 40.5+extra, 900.25
-		}
 		a.Runs = nil
 		for i := range f.curve.Runs {
 			r := &f.curve.Runs[i]
-			mean(r, float64(i))
+			w, part := &r.Result.WholeRun, 1+0.00123*float64(i)
+			w.Seconds, w.TTFTMeanMS, w.TTFTP99MS, w.ITLMeanMS, w.E2EMeanMS = 30.123456789*part, 40.5123456*part, 600.4567891*part, 11.1234567*part, 900.2512345*part
 			copied := *r
-			mean(&copied, float64(i)+alter)
 			copied.Started = r.Started.AddDate(0, -1, 0)
+			if c.alter != nil {
+				c.alter(&copied.Result.WholeRun, i)
+			}
 			a.Runs = append(a.Runs, copied)
 		}
-		if got := sharesRuns(f.curve, *a); got != (alter == 0) {
-			t.Errorf("altered by %v: shares runs: %v", alter, got)
+		if c.choose != nil {
+			a.Runs = c.choose(a.Runs)
+		}
+		if got := sharesRuns(f.curve, *a); got != c.copied {
+			t.Errorf("%s: shares runs: %v", c.name, got)
 		}
 	}
 }

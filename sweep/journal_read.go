@@ -50,7 +50,7 @@ func ParseJournal(name string, b []byte) (Curve, error) {
 func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	begun := map[int64]int{} // which run began when
-	seen := measuredRuns{}
+	seen := NewMeasured()
 	ofRun := shapeOf(reflect.TypeFor[runLine]())
 	var differ []string
 	defer func() { c.Rejudged = tellRejudged(differ) }()
@@ -176,7 +176,7 @@ func parseHeader(line []byte) (Curve, error) {
 // line lost or doubled is damaged, however well the rest reads. begun tells runs
 // by their time, in nanoseconds; differs is what its record does not tell of its
 // gates.
-func parseRun(line []byte, c *Curve, begun map[int64]int, seen measuredRuns) (differs string, err error) {
+func parseRun(line []byte, c *Curve, begun map[int64]int, seen *Measured) (differs string, err error) {
 	var r runLine
 	if err := json.Unmarshal(line, &r); err != nil {
 		return "", fmt.Errorf("damaged run: %w", loadgen.PlainJSON(err))
@@ -207,9 +207,10 @@ func parseRun(line []byte, c *Curve, begun map[int64]int, seen measuredRuns) (di
 		}
 		begun[at] = r.Seq
 	}
-	if seq, known := seen.copied(r.Run); known {
-		return "", fmt.Errorf("run %d is a copy of run %d: their numbers are the same to the last bit, and one must not count twice", r.Seq, seq)
+	if seq, is := seen.Copied(r.Run); is {
+		return "", fmt.Errorf("run %d is a copy of run %d: their numbers are the same to the last bit, all or so many as no two runs share, and one must not count twice", r.Seq, seq)
 	}
+	seen.add(r.Run)
 	run, differs := rejudge(r.Run, c)
 	c.Runs = append(c.Runs, run)
 	return differs, nil

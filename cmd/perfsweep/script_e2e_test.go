@@ -5,8 +5,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,12 +119,24 @@ func asReal(c sweep.Curve, target string, later time.Duration, speed float64) sw
 	for i := range c.Runs {
 		r := &c.Runs[i]
 		r.Started, r.Result.Started, r.Result.Ended = r.Started.Add(later), r.Result.Started.Add(later), r.Result.Ended.Add(later)
-		if r.Window == 2 { // no two runs measure the same to the last bit
-			r.Result.WholeRun.TTFTMeanMS *= 1.0001
+		// No two runs measure the same to the last bit.
+		fresh := 1 + 1e-9*(later.Hours()+float64(r.Window))
+		for _, e := range []*loadgen.Estimate{&r.Result.Window, &r.Result.WholeRun} {
+			slower(e, fresh)
 		}
-		remeasure(&r.Result, speed, 8192)
+		remeasure(&r.Result, speed/fresh, 8192)
 	}
 	return c
+}
+
+// slower makes every latency of a sample a multiple of what it was.
+func slower(e *loadgen.Estimate, by float64) {
+	v := reflect.ValueOf(e).Elem()
+	for i := range v.NumField() {
+		if strings.HasSuffix(v.Type().Field(i).Name, "MS") {
+			v.Field(i).SetFloat(v.Field(i).Float() * by)
+		}
+	}
 }
 
 // remeasure makes a run one of so many requests at a multiple of its speed, with
