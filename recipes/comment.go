@@ -109,6 +109,19 @@ func (o *Overlay) managedBlock() (first, last int, found bool, err error) {
 	return first, last, first >= 0, nil
 }
 
+// Managed is where the comment of an earlier edit begins, from 1, and the status
+// that it states; line 0 where there is none.
+func (o *Overlay) Managed() (line, col int, status string) {
+	first, last, found, err := o.managedBlock()
+	if err != nil || !found {
+		return 0, 0, ""
+	}
+	if first+1 < last {
+		status, _, _ = strings.Cut(strings.TrimLeft(o.text.lines[first+1].body, " #"), ":")
+	}
+	return first + 1, o.text.indent(first) + 1, status
+}
+
 func (o *Overlay) markError(line int, what string) error {
 	return o.errAt(line+1, o.text.indent(line)+1, "managed-comment", "the marker "+strings.TrimSpace(clip(o.text.lines[line].body))+" "+what,
 		"remove the old perfsweep comment by hand")

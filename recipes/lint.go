@@ -217,20 +217,54 @@ func (l *linter) completeness() {
 	l.alone(demand, enabled >= 0)
 }
 
-// provisional finds the words by which people mark values nobody measured.
+// statusWord is the first word by which people mark values nobody measured.
+func statusWord(s string) string {
+	return regexp.MustCompile(`(?i)\b(provisional|placeholder|simulated|mirrored|unmeasured|untested|tighten later|todo|tbd|fixme)\b`).FindString(s)
+}
+
+// provisional finds one in the comments: in a managed one only in the status that
+// it begins with, for the rest of it names what was measured, and names may be any;
+// in people's anywhere but in names.
 func (l *linter) provisional() {
 	o := l.o
 	if !slices.ContainsFunc(o.items, func(it item) bool { return isThreshold(it.name.Value) }) {
 		return
 	}
-	says := regexp.MustCompile(`(?i)\b(provisional|placeholder|simulated|mirrored|unmeasured|untested|tighten later|todo|tbd|fixme)\b`)
+	g, _ := o.readGate()
+	managed, end, found, _ := o.managedBlock()
 	from, to := o.phaseLines()
 	for i := from; i < to; i++ {
-		_, comment, found := strings.Cut(o.text.lines[i].body, "#")
-		if m := says.FindString(comment); found && m != "" {
-			l.add(o.errAt(i+1, o.text.column(i, len(o.text.lines[i].body)-len(comment)), "provisional",
+		body := o.text.lines[i].body
+		at := commentAt(body)
+		if at < 0 {
+			continue
+		}
+		comment := withoutNames(body[at+1:], g.Model)
+		if found && i >= managed && i <= end {
+			if comment, _, _ = strings.Cut(comment, ":"); i != managed+1 {
+				continue
+			}
+		}
+		if m := statusWord(comment); m != "" {
+			l.add(o.errAt(i+1, o.text.column(i, at+1), "provisional",
 				fmt.Sprintf("the comment says %q: the values were not calibrated here", m), "run perfsweep calibrate on this overlay"), SeverityWarning)
 			return
 		}
 	}
+}
+
+// withoutNames leaves names of models, images and addresses out of a comment: the
+// model of the gate, and words with a slash but for those that are statuses on
+// both sides of it.
+func withoutNames(comment, model string) string {
+	words := strings.Fields(comment)
+	for i, w := range words {
+		bare := strings.Trim(w, ".,;:()[]\"'`")
+		parts := strings.Split(bare, "/")
+		name := len(parts) > 1 && slices.ContainsFunc(parts, func(s string) bool { return s == "" || statusWord(s) != s })
+		if name || bare == model && model != "" {
+			words[i] = ""
+		}
+	}
+	return strings.Join(words, " ")
 }

@@ -125,3 +125,61 @@ func TestDidYouMean(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 }
+
+// A status is what a comment says of the values, not a part of a name in it: people
+// may call a model or a host what they like.
+func TestProvisionalIsNoName(t *testing.T) {
+	for comment, want := range map[string]string{
+		"simulated":                                "simulated",
+		"(Placeholder), tighten  later":            "Placeholder",
+		"values are TODO/FIXME.":                   "TODO",
+		"measured with acme/simulated-8b":          "",
+		"measured with \"simulated-8b\", twice":    "",
+		"image nvcr.io/acme/placeholder:1.2":       "",
+		"at http://untested:8000/v1 on 2026-11-20": "",
+		"acme/simulated-8b, mirrored from GB200":   "mirrored",
+	} {
+		for _, model := range []string{"simulated-8b", "acme/simulated-8b"} {
+			if strings.Contains(comment, "\"simulated-8b\"") && model != "simulated-8b" {
+				continue // not the gate's
+			}
+			src := strings.Replace(replaced("Qwen/Qwen3-8B", model), "      constraints:", "      # "+comment+"\n      constraints:", 1)
+			if got := provisionalIn(src); got != want {
+				t.Errorf("%q with model %s: %q, want %q", comment, model, got, want)
+			}
+		}
+	}
+	for heading, want := range map[string]string{
+		"Calibrated by perfsweep on 2026-09-02: gates C1 to C11 are met.":             "",
+		"SIMULATED: calibrated by perfsweep on 2026-09-02 against a simulated target": "SIMULATED",
+		"provisional: public record, no sweep":                                        "provisional",
+	} {
+		o, err := Parse("f.yaml", []byte(replaced("Qwen/Qwen3-8B", "simulated")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := o.Gate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := o.SetGate(g, []string{heading, "Target http://placeholder:8000; 8 GPU(s); model simulated; workload aicr.", "Stated: image todo, instance untested."})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := provisionalIn(string(src)); got != want {
+			t.Errorf("%s: %q, want %q", heading, got, want)
+		}
+	}
+}
+
+// provisionalIn is the word that the rule found.
+func provisionalIn(src string) string {
+	for _, f := range Lint("f.yaml", []byte(src)) {
+		if f.Rule == "provisional" {
+			_, word, _ := strings.Cut(f.Message, `"`)
+			word, _, _ = strings.Cut(word, `"`)
+			return word
+		}
+	}
+	return ""
+}
