@@ -12,7 +12,7 @@ import (
 // SidecarLint is an overlay with the sidecar that it is held against.
 type SidecarLint struct {
 	Name    string // the sidecar's file
-	Content []byte
+	Content []byte // nil where there is none
 	Overlay *recipes.Overlay
 	File    string // the overlay's
 	Source  []byte
@@ -26,12 +26,13 @@ type SidecarLint struct {
 	findings []recipes.Finding
 }
 
-// SidecarRules are the rules that only a sidecar can break. It also decides some
+// SidecarRules are the rules that only a sidecar, or that there is none, can break. It also decides some
 // of recipes.Rules: stale-provenance, floor-slack, floor-above-measured and
 // provisional, which without one rest on what a comment says.
 func SidecarRules() []recipes.Rule {
 	const e, w = recipes.SeverityError, recipes.SeverityWarning
 	return []recipes.Rule{
+		{Name: "sidecar-missing", Severity: w, Summary: "The comment is one that calibrate wrote, and the sidecar that it wrote with it is not there.", Remedy: bringSidecar},
 		{Name: "sidecar-damaged", Severity: e, Summary: "The sidecar of provenance cannot be read, or contradicts itself.", Remedy: calibrateAgain},
 		{Name: "sidecar-interrupted", Severity: e, Summary: "A write ended between sidecar and overlay, so that they belong to two calibrations.", Remedy: writeAgain},
 		{Name: "gate-edited", Severity: e, Summary: "A threshold is no longer the one that was calibrated.", Remedy: restoreGate},
@@ -40,6 +41,7 @@ func SidecarRules() []recipes.Rule {
 }
 
 const (
+	bringSidecar   = "bring the sidecar back from where the overlay was written, name it with --sidecar FILE, or calibrate again"
 	calibrateAgain = "calibrate again, or restore the file"
 	writeAgain     = "run the same perfsweep calibrate --write again"
 	restoreGate    = "restore the value, or calibrate again: nothing that was measured supports another one"
@@ -50,6 +52,9 @@ const (
 // Lint joins to what an overlay's own lint found what its sidecar tells. Where
 // a sidecar can be read, its numbers stand for those of the comment.
 func (s SidecarLint) Lint(own []recipes.Finding) []recipes.Finding {
+	if s.Content == nil {
+		return recipes.SortFindings(append(own, s.missing()...))
+	}
 	p, err := ParseProvenance(s.Name, s.Content)
 	if err != nil {
 		line, col := placeOf(s.Content, err)
@@ -80,6 +85,17 @@ func (s SidecarLint) Lint(own []recipes.Finding) []recipes.Finding {
 		return f.File == s.File && slices.Contains([]string{"stale-provenance", "floor-slack", "floor-above-measured"}, f.Rule)
 	}
 	return recipes.SortFindings(append(slices.DeleteFunc(own, mine), s.findings...))
+}
+
+// missing tells a comment of calibrate whose sidecar is not beside it. One that says
+// provisional was written from a record, and never had any.
+func (s *SidecarLint) missing() []recipes.Finding {
+	line, col, status := s.Overlay.Managed()
+	if line == 0 || status == "provisional" {
+		return nil
+	}
+	return []recipes.Finding{{File: s.File, Line: line, Col: col, Rule: "sidecar-missing", Severity: recipes.SeverityWarning,
+		Message: fmt.Sprintf("no %s beside it: what this comment says was measured, and whether the gate was edited since, cannot be told", s.Name), Remedy: bringSidecar}}
 }
 
 // add puts a finding at the value of a constraint, or at that which overrides

@@ -59,6 +59,9 @@ func (w written) lint(t *testing.T) []recipes.Finding {
 	}
 	s := SidecarLint{Name: "overlays/o.provenance.json", Content: []byte(w.sidecar), Overlay: o, File: lintFile, Source: []byte(w.overlay), Router: w.router,
 		Options: recipes.Options{Today: w.today, MaxAge: 180 * 24 * time.Hour}}
+	if w.sidecar == "" {
+		s.Content = nil
+	}
 	if w.chain == "" {
 		return s.Lint(recipes.LintWith(lintFile, s.Source, s.Options))
 	}
@@ -121,10 +124,16 @@ func sidecarExamples(t *testing.T) []struct {
 		return w
 	}
 	old := strings.Replace(recipes.TemplateImage, "1.2.1", "1.0.2", 1)
+	lost, never, shipped := ok, ok, ok
+	lost.sidecar, never.sidecar, never.overlay, shipped.sidecar = "", "", ok.before, ""
+	shipped.overlay = ok.edited(t, "# Calibrated by perfsweep on 2026-09-02", "# provisional: public record").overlay
 	return []struct {
 		rule, line string
 		fail, pass written
 	}{
+		{"sidecar-missing", "# perfsweep: begin", lost, ok},
+		{"sidecar-missing", "# perfsweep: begin", lost, never},
+		{"sidecar-missing", "# perfsweep: begin", lost, shipped},
 		{"sidecar-damaged", `"schema_version": 2`, damaged(`"schema_version": 1`, `"schema_version": 2`), ok},
 		{"sidecar-damaged", "{", damaged(`"rule":`, `"rules":`), ok},
 		{"sidecar-damaged", `"limits":`, damaged(`"degrees_of_freedom"`, `"degrees_of_freedoms"`), ok},

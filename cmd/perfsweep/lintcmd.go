@@ -43,7 +43,8 @@ Where calibrate left a sidecar beside an overlay (OVERLAY.provenance.json, or
 --sidecar FILE), the gate and the text are held against it: a threshold that was
 edited since, a floor far from what was measured, a measurement of another model,
 load, router or image or one that is old, a write that was interrupted, and a
-sidecar that is damaged.
+sidecar that is damaged. A comment that calibrate wrote without a sidecar beside
+it is a warning (sidecar-missing).
 
 It ends with 0 when there is no error (warnings are printed), and with 2
 otherwise.`,
@@ -135,7 +136,7 @@ func (f *lintFlags) lintFile(s *calibrate.SidecarLint) (found []recipes.Finding,
 		found = recipes.LintWith(s.File, s.Source, s.Options)
 	}
 	s.Name = sidecarFile(f.sidecar, s.File)
-	if s.Content, err = sidecarBytes(f.sidecar, s.File); err != nil || s.Content == nil {
+	if s.Content, err = sidecarBytes(f.sidecar, s.File); err != nil {
 		return found, err
 	}
 	return s.Lint(found), nil
