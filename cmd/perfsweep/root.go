@@ -113,7 +113,10 @@ refused, 130 interrupted with the journal intact.`,
 			if err := a.useConfig(c); err != nil {
 				return err
 			}
-			return a.ownFiles(c, args)
+			if err := a.ownFiles(c, args); err != nil {
+				return err
+			}
+			return ownSidecar(c, args)
 		},
 	}
 	f := root.PersistentFlags()

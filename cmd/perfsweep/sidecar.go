@@ -16,6 +16,9 @@ import (
 
 const sidecarUsage = "file of provenance (default: OVERLAY.provenance.json beside the overlay)"
 
+// sidecarEnding is that of a sidecar's name, after its overlay's.
+const sidecarEnding = ".provenance.json"
+
 // maxSidecar bounds what is read as a sidecar.
 const maxSidecar = 4 << 20
 
@@ -26,7 +29,7 @@ func sidecarFile(flag, overlay string) string {
 	if flag != "" {
 		return flag
 	}
-	return besideReal(overlay, ".provenance.json")
+	return besideReal(overlay, sidecarEnding)
 }
 
 // besideReal names a file beside an overlay, and beside the one that is replaced
