@@ -255,6 +255,9 @@ func (c *campaign) join(now sweep.Curve, journal *openJournal, old *sweep.Curve,
 	addFacts(&now.Fingerprint, c.ears.facts, old)
 	c.moved(&now, old)
 	curve, err := journal.join(now, old, elsewhere)
+	if journal.j != nil {
+		c.hasJournal(journal.path)
+	}
 	return curve, workers, err
 }
 

@@ -51,6 +51,7 @@ func (c *campaign) openJournal() (*openJournal, *sweep.Curve, error) {
 		return nil, nil, journalError(err)
 	}
 	o.j, c.id = j, old.ID
+	c.hasJournal(o.path)
 	return o, &old, nil
 }
 

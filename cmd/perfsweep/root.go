@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,6 +31,8 @@ type app struct {
 	artifacts func() []fileUse
 	// remains are what could not be removed of what was made elsewhere.
 	remains []error
+	// journals are those that were begun or found: an interruption leaves them.
+	journals []string
 }
 
 // run is the whole program above the operating system.
@@ -59,10 +62,10 @@ func (a *app) execute(ctx context.Context) int {
 	code, silent := exitCode(ctx, err)
 	if !silent {
 		err = a.placed(err)
-		a.write(a.err, "perfsweep: %s\n", oneLine(err, code))
+		a.write(a.err, "perfsweep: %s\n", a.oneLine(err, code))
 	}
 	for _, err := range a.remains {
-		a.write(a.err, "perfsweep: %s\n", oneLine(err, exitWorld))
+		a.write(a.err, "perfsweep: %s\n", a.oneLine(err, exitWorld))
 		if code == exitDone {
 			code = exitWorld
 		}
@@ -76,17 +79,29 @@ func (a *app) execute(ctx context.Context) int {
 // maxMessage bounds a message: words of a file in it may be as long as that.
 const maxMessage = 16 << 10
 
-// oneLine bounds an error's text, and adds the way out that every interruption
-// has.
-func oneLine(err error, code int) string {
+// oneLine bounds an error's text, and adds the way out of an interruption: one that
+// came before there was a journal leaves nothing to go on with.
+func (a *app) oneLine(err error, code int) string {
 	msg := strings.TrimSpace(err.Error())
 	if len(msg) > maxMessage { // it quotes a file
 		msg = strings.ToValidUTF8(msg[:maxMessage], "") + "…"
 	}
-	if code == exitInterrupted {
-		return "interrupted: " + msg + "; a journal given with --journal is intact, continue it with --resume"
+	switch {
+	case code != exitInterrupted:
+		return msg
+	case len(a.journals) == 0:
+		return "interrupted: " + msg
+	case len(a.journals) == 1:
+		return "interrupted: " + msg + "; the journal " + a.journals[0] + " is intact, continue it with --resume"
 	}
-	return msg
+	return "interrupted: " + msg + "; the journals " + strings.Join(a.journals, " and ") + " are intact, continue them with --resume"
+}
+
+// hasJournal notes a journal that there is now, however the command ends.
+func (a *app) hasJournal(path string) {
+	if !slices.Contains(a.journals, path) {
+		a.journals = append(a.journals, path)
+	}
 }
 
 func (a *app) root() *cobra.Command {
