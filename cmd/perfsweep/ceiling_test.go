@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -89,6 +91,19 @@ func TestCeilingGuard(t *testing.T) {
 		if again := g.before(tt.streams); again != "" {
 			t.Errorf("%s: said twice: %q", tt.name, again)
 		}
+	}
+	each := newCeilingGuard(known(40_000, false), 10)
+	for _, streams := range []int{401, 500, 1000} { // once a level, with its own numbers
+		if got, want := each.before(streams), fmt.Sprintf("%d streams may bring up to %d chunks/s", streams, 100*streams); !strings.HasPrefix(got, want) || strings.Contains(got, "at least") {
+			t.Errorf("%d streams: %q, want %q", streams, got, want)
+		}
+	}
+	hint := newCeilingGuard(nil, 10)
+	if first, next := hint.before(201), hint.before(400); first == "" || next != "" { // once a campaign
+		t.Errorf("nothing is known: %q, then %q", first, next)
+	}
+	if got := newCeilingGuard(known(40_000, false), math.NaN()).before(1000); got != "" {
+		t.Errorf("a gap that is no number: %q", got)
 	}
 	g := newCeilingGuard(known(40_000, false), 10)
 	g.after(20) // the engine slowed down: twice the streams bring the same

@@ -64,18 +64,29 @@ func JUnit(c CheckOutcome) ([]byte, error) {
 	return append([]byte(xml.Header), append(b, '\n')...), nil
 }
 
-// Bounds is the time that the runs of a check took; now where there is none.
+// Bounds is the time that the runs of a check took; now where there is none. Runs
+// without a date lie at its end, for as long as they measured.
 func (c CheckReport) Bounds(now time.Time) (start, stop time.Time) {
+	var undated time.Duration
 	for _, r := range c.Curve.Runs {
+		took := time.Duration(max(r.Result.WholeRun.Seconds, r.Result.Window.Seconds) * float64(time.Second))
+		if r.Started.IsZero() {
+			undated += took
+			continue
+		}
+		ended := r.Started.Add(took)
+		if r.Result.Ended.After(ended) { // the ramp, the warm-up and the drain too
+			ended = r.Result.Ended
+		}
 		if start.IsZero() || r.Started.Before(start) {
 			start = r.Started
 		}
-		if r.Result.Ended.After(stop) {
-			stop = r.Result.Ended
+		if ended.After(stop) {
+			stop = ended
 		}
 	}
-	if start.IsZero() || stop.Before(start) {
-		return now, now
+	if start.IsZero() {
+		return now.Add(-undated), now
 	}
-	return start, stop
+	return start, stop.Add(undated)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -172,14 +173,49 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-// The time of a check is that of its runs; without runs it has none.
+// The time of a check is that of its runs, whatever of their dates is missing;
+// without runs it has none.
 func TestCheckBounds(t *testing.T) {
 	now := time.Date(2026, 9, 2, 0, 0, 0, 0, time.UTC)
-	c := outcome(calibrate.Pass)
-	if start, stop := c.Bounds(now); start != c.Start || stop != c.Stop {
-		t.Errorf("%v to %v", start, stop)
+	began := outcome(calibrate.Pass).Start
+	measured := loadgen.Result{WholeRun: loadgen.Estimate{Seconds: 40}, Window: loadgen.Estimate{Seconds: 30}}
+	ended := func(r loadgen.Result, after time.Duration) loadgen.Result {
+		r.Ended = began.Add(after)
+		return r
 	}
-	if start, stop := (CheckReport{}).Bounds(now); start != now || stop != now {
-		t.Errorf("%v to %v", start, stop)
+	for name, c := range map[string]struct {
+		runs        []sweep.Run
+		start, stop time.Time
+	}{
+		"none":                {nil, now, now},
+		"one":                 {[]sweep.Run{{Started: began, Result: ended(measured, 90*time.Second)}}, began, began.Add(90 * time.Second)},
+		"a rest between":      {[]sweep.Run{{Started: began, Result: measured}, {Started: began.Add(time.Hour), Result: measured}}, began, began.Add(time.Hour + 40*time.Second)},
+		"no end":              {[]sweep.Run{{Started: began, Result: measured}}, began, began.Add(40 * time.Second)},
+		"no dates":            {[]sweep.Run{{Result: measured}, {Result: measured}}, now.Add(-80 * time.Second), now},
+		"the first undated":   {[]sweep.Run{{Result: measured}, {Started: began, Result: measured}}, began, began.Add(80 * time.Second)},
+		"the second undated":  {[]sweep.Run{{Started: began, Result: measured}, {Result: measured}}, began, began.Add(80 * time.Second)},
+		"ended before it was": {[]sweep.Run{{Started: began, Result: ended(measured, -time.Hour)}}, began, began.Add(40 * time.Second)},
+	} {
+		r := outcome(calibrate.Pass)
+		r.Curve.Runs = c.runs
+		r.Start, r.Stop = r.Bounds(now)
+		if !r.Start.Equal(c.start) || !r.Stop.Equal(c.stop) {
+			t.Errorf("%s: %v to %v, want %v to %v", name, r.Start, r.Stop, c.start, c.stop)
+		}
+		want := c.stop.Sub(c.start)
+		junit, err := JUnit(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(string(junit), fmt.Sprintf(` time="%.3f"`, want.Seconds())); n != 2 {
+			t.Errorf("%s: %d of the times of suite and test case are %v: %s", name, n, want, junit)
+		}
+		ctrf, err := CTRF(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(ctrf), fmt.Sprintf(`"duration": %d,`, want.Milliseconds())) {
+			t.Errorf("%s: the duration is not %v: %s", name, want, ctrf)
+		}
 	}
 }
