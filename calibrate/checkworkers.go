@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -43,12 +44,35 @@ func uncounted(c sweep.Curve, base *sweep.Curve) string {
 const uncountedRemedy = "check the frontend itself, whose /health lists its workers, with a new journal; or add a capacity pulse, with a baseline of the same effort"
 
 // uncounted is the same of a sidecar, which keeps the number only: without a
-// baseline nothing but V1 sees a worker whose load the others carry.
-func (p *Provenance) uncounted(name string, c sweep.Curve) string {
+// baseline nothing but V1 sees a worker whose load the others carry. counted says
+// that the calibration's were counted, and not only stated: V1 then held there, and
+// what held is not known to hold any more.
+func (p *Provenance) uncounted(name string, c sweep.Curve) (blind string, counted bool) {
 	n := p.Fingerprint.Labels["workers"]
 	if n == "" || len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, func(r sweep.Run) bool { return r.Workers != nil }) {
-		return ""
+		return "", false
 	}
-	return fmt.Sprintf("V1 is not observed: no run of the check has its ready workers counted, and the calibration of %s had %s on %d GPUs: a lost worker whose load the others carry would not be seen",
+	blind = fmt.Sprintf("V1 is not observed: no run of the check has its ready workers counted, and the calibration of %s had %s on %d GPUs: a lost worker whose load the others carry would not be seen",
 		printable(name), printable(n), p.Fingerprint.GPUs)
+	return blind, !slices.ContainsFunc(p.NotKnown, func(s string) bool { return strings.Contains(s, unobservedWorkers()) })
+}
+
+// counting adds to a check without a baseline what the sidecar tells of its workers.
+func (s Sidecar) counting(r CheckResult, c sweep.Curve, base *sweep.Curve) CheckResult {
+	if s.Provenance == nil || base != nil {
+		return r
+	}
+	switch blind, counted := s.Provenance.uncounted(s.Name, c); {
+	case counted:
+		return r.inconclusive(blind + ": " + uncountedRemedy)
+	case blind != "":
+		r.Reasons = append(slices.Clone(r.Reasons), blind)
+	}
+	return r
+}
+
+// unobservedWorkers is how a sidecar's list of what is not known names V1.
+func unobservedWorkers() string {
+	g := allRunGates()[0]
+	return g.id + " " + g.name
 }

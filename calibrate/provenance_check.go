@@ -247,12 +247,7 @@ func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *swe
 	if note := ageNote(c, s.Now); note != "" && !s.Now.IsZero() {
 		r.Reasons = append(slices.Clone(r.Reasons), note)
 	}
-	if p := s.Provenance; p != nil && base == nil {
-		if blind := p.uncounted(s.Name, c); blind != "" {
-			r.Reasons = append(slices.Clone(r.Reasons), blind)
-		}
-	}
-	return r
+	return s.counting(r, c, base)
 }
 
 // WithSidecar adds what an overlay's sidecar says of a check of it; nil is none,

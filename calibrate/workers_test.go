@@ -124,3 +124,55 @@ func TestCheckUncounted(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckUncountedBySidecar: without a baseline the sidecar alone says how many
+// workers there were. Where the calibration counted them, a check that could not is
+// inconclusive; where they were stated only, it says so; what was not known then is
+// no news.
+func TestCheckUncountedBySidecar(t *testing.T) {
+	const says = "the calibration of o.provenance.json had 8 on 8 GPUs"
+	slow := []float64{14000, 14000, 14000}
+	for _, row := range []struct {
+		name   string
+		made   func(*fixture)
+		x      []float64
+		now    func(*fixture)
+		want   Verdict
+		told   bool
+		remedy bool
+	}{
+		{"both", func(f *fixture) { f.counted() }, nil, func(f *fixture) { f.counted() }, Pass, false, false},
+		{"the calibration only", func(f *fixture) { f.counted() }, nil, nil, Inconclusive, true, true},
+		{"the calibration only, slow", func(f *fixture) { f.counted() }, slow, nil, Inconclusive, true, true},
+		{"the calibration only, one run of the check", func(f *fixture) { f.counted() }, nil, func(f *fixture) {
+			f.curve.Runs[0].Workers = &sweep.Workers{Expected: 8, Before: sweep.Roll{Ready: 8}, After: sweep.Roll{Ready: 8}}
+		}, Pass, false, false},
+		{"stated only", nil, nil, nil, Pass, true, false},
+		{"stated only, slow", nil, slow, nil, Fail, true, false},
+		{"the check only", nil, nil, func(f *fixture) { f.counted() }, Pass, false, false},
+		{"neither stated nor counted", func(f *fixture) { delete(f.curve.Fingerprint.Labels, "workers") }, nil, nil, Pass, false, false},
+	} {
+		made := newFixture()
+		if row.made != nil {
+			row.made(made)
+		}
+		side, _ := proved(made)
+		x := row.x
+		if x == nil {
+			x = []float64{21197, 21200, 21190}
+		}
+		f := checkFixture(x, steadyP99[:3])
+		if row.now != nil {
+			row.now(f)
+		}
+		s := Sidecar{Name: "o.provenance.json", Provenance: &side, Overlay: OverlayState{Bytes: []byte("new"), Gate: side.Gate}}
+		r := s.Check(side.Gate, f.curve, testGPUs, nil)
+		at := slices.IndexFunc(r.Reasons, func(why string) bool { return strings.Contains(why, says) })
+		if r.Verdict != row.want || (at >= 0) != row.told || row.remedy && (at != 0 || !strings.Contains(r.Reasons[0], "/health lists its workers")) {
+			t.Errorf("%s: %s, want %s: %q", row.name, r.Verdict, row.want, r.Reasons)
+		}
+		if r.Verdict == Inconclusive && r.Effective.Pass {
+			t.Errorf("%s: the evaluator's opinion of it is a pass", row.name)
+		}
+	}
+}

@@ -52,6 +52,7 @@ The sidecar that calibrate wrote (OVERLAY.provenance.json, or --sidecar FILE) sa
 what the gate was calibrated on. A run of something else, such as another image,
 precision, workload or GPUs a worker, is stale and inconclusive (9), never a
 regression; a gate that was edited since, and a sidecar that is missing, are told.
+Workers that the calibration counted and the check cannot are inconclusive (9).
 State with --label what a URL does not tell.
 
 Model and load are the overlay's, else those of AICR_INFERENCE_PERF_MODEL and
