@@ -127,6 +127,9 @@ func (p Pooled) notPoolable(but []string) string {
 	if p.Proposal.Gate.Empty() {
 		return p.Proposal.Reasons[0]
 	}
+	if none := attemptsAt(p.Cluster.Curve, p.Proposal.Point.ConcurrencyPerGPU, sweep.Confirm).undated(); none != "" { // which C6 tells as well
+		return none + ": calibrate there again in a new journal, which dates its runs"
+	}
 	return ""
 }
 

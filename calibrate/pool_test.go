@@ -244,7 +244,18 @@ func TestPoolHolds(t *testing.T) {
 		"unsteady": {func(c []Cluster) {
 			gateRuns(&c[1].Curve, func(r *sweep.Run) { r.Violations = []sweep.Violation{{Gate: "V2", Observed: "bad", Threshold: "good"}} })
 		}, "cluster b, b.bundle: "},
-		"no date": {func(c []Cluster) {
+		"one of no date": {func(c []Cluster) {
+			gateRuns(&c[1].Curve, func(r *sweep.Run) { r.Started, r.Result.Started, r.Result.Ended = time.Time{}, time.Time{}, time.Time{} })
+		}, "cluster b, b.bundle: the date of 5 of 5 gate runs is not known: calibrate there again"},
+		"one with a run of no date": {func(c []Cluster) {
+			dated := 0
+			gateRuns(&c[2].Curve, func(r *sweep.Run) {
+				if dated++; r.Step.Purpose == sweep.Confirm && dated%5 == 0 {
+					r.Started, r.Result.Started, r.Result.Ended = time.Time{}, time.Time{}, time.Time{}
+				}
+			})
+		}, "cluster c, c.bundle: the date of 1 of 5 gate runs is not known"},
+		"a clock never set": {func(c []Cluster) {
 			for i := range c {
 				c[i].Policy.Now = c[1].Curve.Started
 			}
