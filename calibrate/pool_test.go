@@ -245,7 +245,9 @@ func TestPoolHolds(t *testing.T) {
 			gateRuns(&c[1].Curve, func(r *sweep.Run) { r.Violations = []sweep.Violation{{Gate: "V2", Observed: "bad", Threshold: "good"}} })
 		}, "cluster b, b.bundle: "},
 		"one of no date": {func(c []Cluster) {
-			gateRuns(&c[1].Curve, func(r *sweep.Run) { r.Started, r.Result.Started, r.Result.Ended = time.Time{}, time.Time{}, time.Time{} })
+			gateRuns(&c[1].Curve, func(r *sweep.Run) {
+				r.Started, r.Result.Started, r.Result.Ended = time.Time{}, time.Time{}, time.Time{}
+			})
 		}, "cluster b, b.bundle: the date of 5 of 5 gate runs is not known: calibrate there again"},
 		"one with a run of no date": {func(c []Cluster) {
 			dated := 0
