@@ -100,8 +100,8 @@ accept: ## the statistical acceptance as a table, on SEEDS (about 20 minutes)
 	PERFSWEEP_ACCEPT_SEEDS="$(SEEDS)" $(GO) test $(GOTESTFLAGS) -json -count=1 -p 1 -tags accept -run Accept -timeout 90m ./knee ./sweep ./sweep/observe ./calibrate | $(GO) run ./test/acceptance
 
 .PHONY: verify
-verify: ## timing against the real Dynamo frontend's own histograms, and 4,096 streams (needs PERFSWEEP_SHARED or ../shared)
-	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -p 1 -tags verify -run Verify -timeout 30m ./test/dynamo/ ./loadgen/pacer/
+verify: ## timing against the real Dynamo frontend's own histograms, 4,096 streams, and a sweep that is stopped (needs PERFSWEEP_SHARED or ../shared)
+	PERFSWEEP_SHARED=$${PERFSWEEP_SHARED:-$(abspath ../shared)} $(GO) test $(GOTESTFLAGS) -count=1 -v -p 1 -tags verify -run Verify -timeout 30m ./test/dynamo/ ./loadgen/pacer/ ./cmd/perfsweep/
 
 .PHONY: lost
 lost: ## a check of a real Dynamo frontend that lost one of four workers, ten times (20 minutes)

@@ -46,6 +46,7 @@ func MergeParts(cfg Config, parts []Part) (Result, error) {
 		r.Warnings = append(r.Warnings, goOpenAIWarning)
 	}
 	r.environment(parts)
+	r.suspended(m.away)
 	if len(parts) > 1 {
 		r.LoadPods, r.StartSpreadMS = m.pods, m.startSpread()
 		r.Warnings = append(r.Warnings, m.apart(r.StartSpreadMS-float64(cfg.Limits.GateRamp)/nsPerMS)...)
@@ -80,6 +81,7 @@ type merged struct {
 	errors         map[Outcome][]string
 	pods           []LoadPod
 	begins         []int64 // of the measured parts, by part
+	away           []Suspension
 }
 
 func merge(cfg *Config, parts []Part) (*merged, error) {
@@ -121,6 +123,9 @@ func (m *merged) add(p *Part, i int) {
 		pod.LagP99MS = float64(p.record.lags.ValueAtQuantile(99)) / nsPerMS
 	}
 	m.pods = append(m.pods, pod)
+	for _, a := range p.away {
+		m.away = append(m.away, Suspension{StartS: float64(a.from+shift) / 1e9, LengthS: float64(a.length) / 1e9, LoadPod: p.Name})
+	}
 	for k := range p.samples {
 		p.samples[k].shift(shift)
 	}

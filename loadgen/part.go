@@ -26,6 +26,7 @@ type Part struct {
 	// their warnings.
 	health   Health
 	warnings []string
+	away     []absence
 }
 
 // RunPart makes one part of a run, as Config.Share and Config.Peers have it;
@@ -80,6 +81,7 @@ func (c *campaign) part(ctx context.Context) (Part, error) {
 	for i := range p.samples {
 		cancelled = cancelled || p.samples[i].outcome == Cancelled
 	}
+	p.away = absences(c.beat.gaps, p.record.bins)
 	p.health, p.warnings = c.environment()
 	if ctx.Err() != nil && (c.control.state != stopped || cancelled) {
 		p.course.reason = "cancelled"

@@ -11,7 +11,7 @@ import (
 )
 
 // partVersion changes with the order or the meaning of what follows it.
-const partVersion = 1
+const partVersion = 2
 
 // MarshalBinary renders the records of a part.
 func (p Part) MarshalBinary() ([]byte, error) {
@@ -73,6 +73,7 @@ func (p *Part) code(c *codec) {
 	}
 	c.flag(&p.health.QuickACK)
 	c.texts(&p.warnings)
+	c.absences(&p.away)
 }
 
 func (c *codec) moment(t *time.Time) {
@@ -218,6 +219,19 @@ func (c *codec) examples(all *map[Outcome][]string) {
 		if c.reading {
 			(*all)[o] = texts[:min(len(texts), errorsPerOutcome)]
 		}
+	}
+}
+
+// absences are when the generator did not run. A machine may sleep for longer
+// than any run takes.
+func (c *codec) absences(list *[]absence) {
+	n := c.length(len(*list), 2, maxGaps)
+	if c.reading && n > 0 {
+		*list = make([]absence, n)
+	}
+	for i := range n {
+		c.number(&(*list)[i].from, 0, maxSpan)
+		c.number(&(*list)[i].length, leastAbsence, maxSpan*1000)
 	}
 }
 

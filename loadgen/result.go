@@ -122,8 +122,11 @@ type Result struct {
 	// LostPods are generators that ended or were restarted during the run. What
 	// they sent is not known.
 	LostPods []string `json:"lost_pods,omitempty"`
-	Health   Health   `json:"health"`
-	Warnings []string `json:"warnings,omitempty"`
+	// Suspended is when this tool itself did not run for half a second or more,
+	// in the order in which it happened.
+	Suspended []Suspension `json:"suspended,omitempty"`
+	Health    Health       `json:"health"`
+	Warnings  []string     `json:"warnings,omitempty"`
 }
 
 // Estimate is the estimator that the run's kind stands on.

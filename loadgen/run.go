@@ -36,6 +36,7 @@ type campaign struct {
 	clock   *clock
 	net     *netStats
 	meter   meter // of the watch, until it has ended
+	beat    beat  // as well
 	control *control
 	client  *client
 	link    *link
@@ -227,8 +228,9 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 	defer tick.Stop()
 	cancelled, given := ctx.Done(), c.givenUp()
 	begun, stop := c.control.barrier, c.control.stop
-	defer func() { c.meter.end(c.clock.now()) }()
+	defer func() { c.beat.wake(c.stamp()); c.meter.end(c.clock.now()) }()
 	var drain <-chan time.Time
+	c.beat = beat{every: int64(watchEvery), rested: c.stamp()}
 	beats := 0
 	for {
 		select {
@@ -253,6 +255,7 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 			c.cancel(errDrainTimeout)
 			drain = nil
 		case <-tick.C:
+			c.beat.wake(c.stamp())
 			c.control.poll()
 			if c.silent() {
 				c.control.haltFor("silence")
@@ -260,18 +263,28 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 			if beats++; c.cfg.Progress != nil && beats%10 == 0 {
 				c.cfg.Progress(c.control.progress())
 			}
+			c.beat.rest(c.stamp())
 		}
 	}
 }
 
+// stamp is now, for the beat of the watch.
+func (c *campaign) stamp() stamp {
+	s := stamp{at: c.clock.now()}
+	if !c.meter.off {
+		s.slept = machineSlept()
+	}
+	return s
+}
+
 // silent reports that requests are in flight and no stream has brought a token
-// for the time that the limits allow.
+// for the time that the limits allow. While this side did not run, none could.
 func (c *campaign) silent() bool {
 	limit := int64(c.cfg.Limits.StopOnSilence)
 	if limit <= 0 {
 		return false
 	}
-	last, now := int64(0), c.clock.now()
+	last, now := c.beat.woke, c.clock.now()
 	for _, s := range c.shards {
 		last = max(last, s.lastToken.Load())
 	}

@@ -71,6 +71,9 @@ func evidence(r Run) error {
 			some = append(some, float64(n))
 		}
 	}
+	for _, s := range res.Suspended {
+		some = append(some, s.StartS, s.LengthS)
+	}
 	if r.Servers != nil {
 		for _, s := range r.Servers.Shares {
 			some = append(some, math.Abs(s.Completed), math.Abs(s.InFlight))

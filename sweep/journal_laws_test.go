@@ -43,6 +43,7 @@ func TestContradictoryRuns(t *testing.T) {
 		{"ended before it started", func(r *Run) { r.Result.Ended = r.Started.Add(-time.Second) }, "ended before it started"},
 		{"another start", func(r *Run) { r.Result.Started = r.Started.Add(-time.Second) }, "its result is of another time"},
 		{"a negative lag", func(r *Run) { r.Result.Health.LagP99MS = -3 }, "-3 is no measurement"},
+		{"a negative standstill", func(r *Run) { r.Result.Suspended = []loadgen.Suspension{{StartS: 3, LengthS: -2}} }, "-2 is no measurement"},
 		{"a negative load", func(r *Run) { r.Result.Health.DeliveredConcurrency = -64 }, "-64 is no measurement"},
 		{"a load of more than its streams", func(r *Run) { r.Result.Health.DeliveredConcurrency = 65 }, "65 requests in flight on 64 streams"},
 		{"negative prompts", func(r *Run) { r.Result.TotalPromptTokens = -1 }, "-1 is no measurement"},

@@ -14,7 +14,7 @@ func (c Curve) ClientBound() bool {
 	for _, r := range c.Runs {
 		p := place{r.Step.ConcurrencyPerGPU, r.Step.Purpose}
 		made[p]++
-		if slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Gate == "V8" }) {
+		if r.clientBound() {
 			bound[p]++
 		}
 		largest = max(largest, p.level)
@@ -25,6 +25,13 @@ func (c Curve) ClientBound() bool {
 		}
 	}
 	return false
+}
+
+// clientBound: this tool was too slow for the run. One that lost a generator, or
+// was stopped, failed V8 as well, and a faster machine would not have helped.
+func (r Run) clientBound() bool {
+	return checkPods(r.Result) == nil && checkSuspended(r.Result) == nil &&
+		slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Gate == "V8" })
 }
 
 // FirstLook reports whether a campaign is one from which nothing is written

@@ -22,7 +22,7 @@ func RunGateLimit(gate string) string {
 	case "V7":
 		return fmt.Sprintf("completed max/median at most %.2f, in flight at most %d", mostCompleted, mostInFlight)
 	case "V8":
-		return fmt.Sprintf("CPU at most %.0f %%, lag p99 within %d ms or %.0f %% of the TTFT limit", 100*maxCPUShare, lagFloorMS, 100*lagShareOfSLO)
+		return fmt.Sprintf("CPU at most %.0f %%, lag p99 within %d ms or %.0f %% of the TTFT limit, running throughout", 100*maxCPUShare, lagFloorMS, 100*lagShareOfSLO)
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -32,10 +33,11 @@ const (
 // V3 and V5 look at steady runs only: a gate run starts and drains in the open,
 // so neither Little's law nor a level throughput can be asked of it.
 //
-// A run that lost a part of its generator says nothing of the server: it fails
-// V8, which is about this tool, and nothing else is looked at.
+// A run that lost a part of its generator, or whose generator did not run for a
+// while, says nothing of the server: it fails V8, which is about this tool, and
+// nothing else is looked at.
 func Validate(r loadgen.Result, w loadgen.WorkloadSpec, medianRatio, sloMaxTTFTMS float64) []Violation {
-	if v := checkPods(r); v != nil {
+	if v := cmp.Or(checkPods(r), checkSuspended(r)); v != nil {
 		return []Violation{*v}
 	}
 	out := checkOutcomes(r)
@@ -186,6 +188,22 @@ func checkPods(r loadgen.Result) *Violation {
 		v.Observed = "a generator waited for the others in vain"
 	default:
 		return nil
+	}
+	return &v
+}
+
+// checkSuspended is V8 for a run in which this tool itself stood still: the
+// silence that it saw would else be the server's stall.
+func checkSuspended(r loadgen.Result) *Violation {
+	if len(r.Suspended) == 0 {
+		return nil
+	}
+	v := Violation{
+		Gate: "V8", Observed: r.Suspended[0].String(), Threshold: "never for 0.5 s",
+		Remedy: "it is repeated; keep the process running (no Ctrl-Z, no debugger), its container unfrozen and its machine awake",
+	}
+	if more := len(r.Suspended) - 1; more > 0 {
+		v.Observed += fmt.Sprintf("; and %d more times", more)
 	}
 	return &v
 }

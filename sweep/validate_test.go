@@ -126,6 +126,12 @@ func streamCases() []gateCase {
 		{"a lost generator", loadgen.Steady, eos, func(r *loadgen.Result) {
 			r.LostPods, r.Measured, r.Stopped = []string{"load-3"}, nil, "errors"
 		}, "V8"},
+		{"this tool was stopped", loadgen.Steady, eos, func(r *loadgen.Result) {
+			set(48, 56, 0)(r)
+			r.LongestSilenceMS, r.Suspended = 2001, []loadgen.Suspension{{StartS: 12, LengthS: 2}, {StartS: 20, LengthS: 1}}
+			r.Measured[loadgen.Timeout] = 900
+		}, "V8"},
+		{"this tool was stopped as it drained", loadgen.Gate, eos, func(r *loadgen.Result) { r.Suspended = []loadgen.Suspension{{LengthS: 0.6}} }, "V8"},
 		{"generators that missed each other", loadgen.Gate, eos, func(r *loadgen.Result) { r.Stopped = "peers" }, "V8"},
 		{"lag", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LagP99MS = 20.1 }, "V8"},
 		{"lag just inside", loadgen.Gate, eos, func(r *loadgen.Result) { r.Health.LagP99MS = 19.9 }, ""},

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -62,6 +63,7 @@ type opinion struct {
 	evidence []string
 	against  []string
 	workers  []string
+	try      string // in place of the rule's
 }
 
 func (o *opinion) say(format string, args ...any) {
@@ -88,7 +90,7 @@ func attribute(v *seen) Finding {
 		switch o.verdict {
 		case yes:
 			return Finding{ConcurrencyPerGPU: v.ConcurrencyPerGPU, Bottleneck: r.names,
-				Evidence: append(o.evidence, v.remarks...), Workers: o.workers, Try: r.try}
+				Evidence: append(o.evidence, v.remarks...), Workers: o.workers, Try: cmp.Or(o.try, r.try)}
 		case conflict:
 			return Finding{ConcurrencyPerGPU: v.ConcurrencyPerGPU, Bottleneck: Unknown,
 				Evidence: append(o.evidence, without(v.remarks, o.against)...), Against: o.against, Workers: o.workers}

@@ -19,6 +19,9 @@ const (
 // server.
 func clientBound(v *seen) (o opinion) {
 	c := v.Client
+	if len(c.Suspended) > 0 {
+		return suspended(v)
+	}
 	if c.ClientBound {
 		why := c.ClientWhy
 		if why == "" {
@@ -41,6 +44,19 @@ func clientBound(v *seen) (o opinion) {
 		return o.decided()
 	}
 	return o
+}
+
+// suspended is the opinion of a level during which this tool did not run. What
+// stood still at another time speaks for the server.
+func suspended(v *seen) (o opinion) {
+	for _, s := range v.Client.Suspended[:min(len(v.Client.Suspended), maxStalls)] {
+		o.say("this tool was not running for %.1f s, from second %.1f to second %.1f of the measured part", s.LengthS, s.StartS, s.StartS+s.LengthS)
+	}
+	o.try = "keep this tool running and its machine awake, and measure again: this level says nothing of the server"
+	for _, e := range globalEvents(v.Level) {
+		o.but("%s, while this tool ran", e)
+	}
+	return o.decided()
 }
 
 // globalEvents are a level's events that touch all streams and that it must not

@@ -44,7 +44,7 @@ func look(levels []Level, i int) *seen {
 	for j := range levels {
 		l := &levels[j]
 		switch {
-		case clientBound(&seen{Level: *l}).verdict == yes || len(globalEvents(*l)) > 0 || l.Client.OutputTokPerSec <= 0:
+		case clientBound(&seen{Level: *l}).verdict != no || len(globalEvents(*l)) > 0 || l.Client.OutputTokPerSec <= 0:
 		case l.Client.Streams < v.Client.Streams:
 			v.below = l
 			if v.lowest == nil {

@@ -150,8 +150,16 @@ func TestOneLevel(t *testing.T) {
 		"near a knee":                           {levelAt(64, 1680, 50, 40, capOf(256), runs(32, 0), runs(32, 0)), Unknown, "elasticity 0.25"},
 		"others use it":                         {full(func(l *Level) { l.Client.Streams, l.Client.InFlight = 32, 32 }), Unknown, "not ours"},
 		"the client":                            {full(func(l *Level) { l.Client.ClientBound, l.Client.ClientWhy = true, "92 % of its CPU" }), LoadGenerator, "92 %"},
-		"the client gets no CPU":                {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 662 }), LoadGenerator, "2.3 s a second"},
-		"a busy machine, read in time":          {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 3 }), BatchCap, ""},
+		"the client was stopped": {full(func(l *Level) {
+			l.Client.Series, l.Client.SeriesS, l.Client.ClientBound = series(map[int]float64{10: 0, 11: 0, 12: 0}), 1, true
+			l.Client.Suspended = []Suspension{{10, 3}}
+		}), LoadGenerator, "was not running for 3.0 s, from second 10.0 to second 13.0"},
+		"the client was stopped, and the server stood still": {full(func(l *Level) {
+			l.Client.Series, l.Client.SeriesS = series(map[int]float64{10: 0, 11: 0, 12: 0, 20: 0, 21: 0, 22: 0}), 1
+			l.Client.Suspended = []Suspension{{10, 3}}
+		}), Unknown, "for 3.0 s, from 20.0 s on, while this tool ran"},
+		"the client gets no CPU":       {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 662 }), LoadGenerator, "2.3 s a second"},
+		"a busy machine, read in time": {full(func(l *Level) { l.Client.RunQueueShare, l.Client.LagP99MS = 2.3, 3 }), BatchCap, ""},
 		"held, but not by the frontend": {full(func(l *Level) {
 			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000), Active: gauge(25)}
 			l.Span.Workers = []Worker{runs(10, 0), runs(10, 0)}
@@ -225,6 +233,11 @@ func TestClientBoundNeighbour(t *testing.T) {
 	f := Attribute([]Level{levelAt(64, 1000, 50, 60, capOf(1024), runs(32, 0), runs(32, 0)), starved})
 	if f[0].Bottleneck != Unknown || f[1].Bottleneck != LoadGenerator {
 		t.Errorf("%+v", f)
+	}
+	starved.Client.RunQueueShare, starved.Client.Suspended = 0, []Suspension{{3, 2}}
+	f = Attribute([]Level{levelAt(64, 1000, 50, 60, capOf(1024), runs(32, 0), runs(32, 0)), starved})
+	if f[0].Bottleneck != Unknown || f[1].Bottleneck != LoadGenerator || !strings.Contains(f[1].Try, "running") {
+		t.Errorf("stopped: %+v", f)
 	}
 }
 

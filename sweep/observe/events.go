@@ -31,6 +31,7 @@ func Events(from time.Time, snaps []Snapshot, s Span, c Client) []Event {
 	events := globalSilences(c, silence)
 	events = append(events, slowWindows(c, pause, events)...)
 	events = append(events, workerSilences(from, snaps, c, silence)...)
+	events = slices.DeleteFunc(events, func(e Event) bool { return len(c.Suspended) > 0 && c.slept(e, pause, silence) })
 	slices.SortStableFunc(events, func(a, b Event) int { return cmp.Compare(a.StartS, b.StartS) })
 	return events
 }
@@ -148,7 +149,25 @@ func slowWindows(c Client, pause float64, silences []Event) []Event {
 }
 
 func (e Event) overlaps(o Event) bool {
-	return e.StartS < o.StartS+o.LengthS && o.StartS < e.StartS+e.LengthS
+	return e.StartS < o.end() && o.StartS < e.end()
+}
+
+func (e Event) end() float64 { return e.StartS + e.LengthS }
+
+// slept holds for an event that is this tool's own: of which it ran, and was past
+// the wave of requests with which it went on, for no longer than an event takes.
+// A window of throughput, and a reading of a worker, may begin that much earlier.
+func (c Client) slept(e Event, pause, silence float64) bool {
+	edge, least := max(slowWindowS, slowPauses*pause), silence
+	if e.Kind == SlowWindows {
+		least = edge
+	}
+	at, saw := e.StartS, 0.0
+	for _, s := range slices.SortedFunc(slices.Values(c.Suspended), func(a, b Suspension) int { return cmp.Compare(a.StartS, b.StartS) }) {
+		saw += max(0, min(s.StartS-edge, e.end())-at)
+		at = max(at, s.StartS+s.LengthS+edge)
+	}
+	return saw+max(0, e.end()-at) < least
 }
 
 // stretches yields [a, b) for each longest run of indices that hold.

@@ -26,6 +26,10 @@ type labelled struct {
 	// loopback runs it in real time over sockets: nothing saturates a client
 	// for which computing takes no time.
 	loopback bool
+	// stopped stops the client within each level. Virtual time cannot, so that
+	// all it reads and writes stands still, and its result says what its beat
+	// would have (loadgen stops a real one).
+	stopped bool
 }
 
 func presets() []labelled {
@@ -39,6 +43,7 @@ func presets() []labelled {
 		{name: "lost-worker, count known", spec: "lost-worker", want: observe.Imbalance, workers: 4},
 		{name: "stall", want: observe.Stalled},
 		{name: "shedding", want: observe.Shedding},
+		{name: "client stopped", spec: "batch-cap", want: observe.LoadGenerator, stopped: true},
 	}...)
 }
 
@@ -82,6 +87,9 @@ func (l labelled) attribute(t *testing.T, p enginesim.Params, seconds time.Durat
 			t.Fatal(err)
 		}
 		d.Base, d.Dial = base, nil
+	}
+	if l.stopped {
+		(&stops{after: seconds / 2, length: 4 * time.Second}).of(&d)
 	}
 	for i := range p.GPUs*p.WorkersPerGPU - p.Lost {
 		d.Pages = append(d.Pages, fmt.Sprintf("%s/workers/%d/metrics", d.Base, i))

@@ -111,6 +111,8 @@ type Client struct {
 	// ended well: after a failure a stream pauses.
 	ClientBound bool
 	ClientWhy   string
+	// Suspended is when the tool itself did not run; it read no token then.
+	Suspended []Suspension
 	// LagP99MS is how late it read what the kernel had, RunQueueShare for how
 	// long its threads waited for a CPU, over wall time.
 	LagP99MS, RunQueueShare float64
@@ -124,6 +126,10 @@ type Client struct {
 	SeriesS          float64
 	LongestSilenceMS float64
 }
+
+// Suspension is a stretch in which the load generator did not run, in seconds
+// from the start of the measured part.
+type Suspension struct{ StartS, LengthS float64 }
 
 // Level is one concurrency, measured: what both sides say of it.
 type Level struct {

@@ -33,6 +33,9 @@ func Client(r loadgen.Result, failed []sweep.Violation) observe.Client {
 		Series: r.Series, SeriesS: r.SeriesSeconds, LongestSilenceMS: r.LongestSilenceMS,
 		LagP99MS: r.Health.LagP99MS, RunQueueShare: r.Health.RunQueueShare,
 	}
+	for _, s := range r.Suspended {
+		c.Suspended = append(c.Suspended, observe.Suspension{StartS: s.StartS - r.SeriesStartS, LengthS: s.LengthS})
+	}
 	for _, v := range failed {
 		// After a failure a stream pauses, which fails V3 and is not this tool's limit.
 		if v.Gate == "V8" || v.Gate == "V3" && r.Measured.Bad() == 0 {

@@ -25,6 +25,8 @@ type Deployment struct {
 	Pages []string
 	// Before, if any, is called before each level with its index.
 	Before func(level int)
+	// After, if any, adds to what a level's run measured.
+	After func(*loadgen.Result)
 }
 
 // Sweep measures concurrencies per GPU, ascending, for some time each.
@@ -54,7 +56,7 @@ func (d Deployment) Sweep(t *testing.T, spec loadgen.WorkloadSpec, each time.Dur
 			BaseURL: d.Base, Model: d.Model, Dial: d.Dial, Concurrency: n * d.GPUs, Kind: loadgen.Steady, Workload: w, FirstRequest: first,
 			Limits: loadgen.Limits{MinRequests: int64(n * d.GPUs), MinDuration: each, MaxDuration: 6 * each, Ramp: min(residence, each)},
 		}
-		level, r := measure(t, cfg, watch, spec)
+		level, r := d.measure(t, cfg, watch, spec)
 		level.ConcurrencyPerGPU, level.GPUs = n, d.GPUs
 		levels = append(levels, level)
 		first, residence = r.NextRequest, time.Duration(r.Window.E2EMeanMS*float64(time.Millisecond))
@@ -63,7 +65,7 @@ func (d Deployment) Sweep(t *testing.T, spec loadgen.WorkloadSpec, each time.Dur
 }
 
 // measure makes one run and joins what both sides say of its measured part.
-func measure(t *testing.T, cfg loadgen.Config, watch observe.Watch, spec loadgen.WorkloadSpec) (observe.Level, loadgen.Result) {
+func (d Deployment) measure(t *testing.T, cfg loadgen.Config, watch observe.Watch, spec loadgen.WorkloadSpec) (observe.Level, loadgen.Result) {
 	t.Helper()
 	watcher, err := watch.Start(t.Context())
 	if err != nil {
@@ -73,6 +75,9 @@ func measure(t *testing.T, cfg loadgen.Config, watch observe.Watch, spec loadgen
 	snaps := watcher.Stop()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if d.After != nil {
+		d.After(&r)
 	}
 	span, _ := bothsides.Span(snaps, r) // a run without a measured part is a level without a word
 	return observe.Level{Client: bothsides.Client(r, sweep.Validate(r, spec, 0, 2000)), Span: span}, r

@@ -8,7 +8,7 @@ import (
 
 // protocolVersion changes with what the two sides say to each other: they are
 // the same binary, or nothing is measured.
-const protocolVersion = 1
+const protocolVersion = 2
 
 // The calls of a control server. Each takes and gives JSON.
 const (
