@@ -2,72 +2,64 @@ package loadgen
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
 
-// A beat is a rest and the wake after it; ms all.
-type beats [][2]stamp
+// beatAt is when the watch rested and the stamp with which it woke, in ms all.
+type beatAt struct {
+	rest int64
+	wake stamp
+}
 
-// TestAbsences: what is told of a run by when its watch rested and woke, and by
-// when tokens came.
+// TestAbsences: what is told of a run by when its watch rested and woke.
 func TestAbsences(t *testing.T) {
-	regular := func(from, to int64) (b beats) {
+	regular := func(from, to int64) (b []beatAt) {
 		for at := from; at < to; at += 100 {
-			b = append(b, [2]stamp{{at: at}, {at: at + 100}})
+			b = append(b, beatAt{at, stamp{at: at + 100, used: at + 100}})
 		}
 		return b
 	}
-	one := func(from, to, before, after int64) beats { return beats{{{from, before}, {to, after}}} }
 	for name, c := range map[string]struct {
-		beats  beats
-		tokens []int64
-		want   []absence
+		beats []beatAt
+		want  []absence
 	}{
-		"a run as usual":         {regular(0, 3000), nil, nil},
-		"no beat at all":         {nil, nil, nil},
-		"late, as on a busy CPU": {one(1000, 1590, 0, 0), nil, nil},
-		"stopped for 2 s":        {one(1000, 3050, 0, 0), []int64{900, 3020}, []absence{{1000, 2020}}},
-		"stopped in between": {append(append(regular(0, 1000), one(1000, 3050, 0, 0)...), regular(3050, 4000)...),
-			[]int64{20, 980, 1060, 3030, 3040}, []absence{{1060, 1970}}},
-		"stopped twice":                     {append(one(1000, 3000, 0, 0), one(3100, 5000, 0, 0)...), nil, []absence{{1000, 2000}, {3100, 1900}}},
-		"the watch is late, tokens are not": {one(1000, 2000, 0, 0), []int64{1200, 1400, 1600, 1800}, nil},
-		"a server's silence between beats":  {regular(0, 9000), []int64{100, 8900}, nil},
-		"the machine slept":                 {one(1000, 1100, 50, 36_050), []int64{980, 1090}, []absence{{1000, 36_000}}},
-		"slept, and took long to come back": {one(1000, 3000, 50, 36_050), []int64{980, 2990}, []absence{{1000, 37_990}}},
-		"had slept before the run":          {one(1000, 1100, 7_000_000, 7_000_000), nil, nil},
-		"clocks that are read late":         {one(1000, 1100, 50, 20), nil, nil},
+		"a run as usual":                      {regular(0, 3000), nil},
+		"no beat at all":                      {nil, nil},
+		"late, as on a busy CPU":              {[]beatAt{{0, stamp{at: 490}}}, nil},
+		"stopped for 0.5 s":                   {[]beatAt{{0, stamp{at: 500}}}, []absence{{0, 500}}},
+		"stopped for 2 s":                     {slices.Concat(regular(0, 1000), []beatAt{{1000, stamp{at: 3050, used: 1050}}}, regular(3050, 4000)), []absence{{1000, 2050}}},
+		"stopped twice":                       {[]beatAt{{0, stamp{at: 2000}}, {2100, stamp{at: 4000, used: 100}}}, []absence{{0, 2000}, {2100, 1900}}},
+		"the watch is late, the process runs": {[]beatAt{{0, stamp{at: 1000, used: 1900}}}, nil},
+		"the watch itself takes long":         {[]beatAt{{0, stamp{at: 100}}, {9000, stamp{at: 9100}}}, nil},
+		"the machine slept":                   {[]beatAt{{0, stamp{at: 100, slept: 50}}, {100, stamp{at: 200, slept: 36_050}}}, []absence{{100, 36_000}}},
+		"slept, and took long to come back":   {[]beatAt{{0, stamp{at: 2000, slept: 36_000}}}, []absence{{0, 38_000}}},
+		"clocks that are read late":           {[]beatAt{{0, stamp{at: 100, slept: 50}}, {100, stamp{at: 200, slept: 20}}, {200, stamp{at: 300, slept: 50}}}, nil},
 	} {
-		b := beat{every: int64(100 * time.Millisecond)}
+		var b beat
 		for _, s := range c.beats {
-			b.rest(inNS(s[0]))
-			b.wake(inNS(s[1]))
+			b.rest(s.rest * 1e6)
+			b.wake(stamp{s.wake.at * 1e6, s.wake.slept * 1e6, s.wake.used * 1e6})
 		}
-		s := newShard()
-		for _, at := range c.tokens {
-			s.spread([]int64{at * 1e6}, &sample{outcome: InBand})
+		for i := range b.away {
+			b.away[i].from, b.away[i].length = b.away[i].from/1e6, b.away[i].length/1e6
 		}
-		got := absences(b.gaps, s.bins)
-		for i := range got {
-			got[i].from, got[i].length = got[i].from/1e6, got[i].length/1e6
-		}
-		if !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
+		if !reflect.DeepEqual(b.away, c.want) {
+			t.Errorf("%s: %v, want %v", name, b.away, c.want)
 		}
 	}
 }
 
-func inNS(s stamp) stamp { return stamp{s.at * 1e6, s.slept * 1e6} }
-
-// TestAbsencesAreBounded: a process that is stopped again and again keeps a few.
+// TestAbsencesAreBounded: of a process that is stopped again and again some are
+// kept.
 func TestAbsencesAreBounded(t *testing.T) {
-	b := beat{every: 1}
-	for i := range int64(3 * maxGaps) {
-		b.rest(stamp{at: i * 1e9})
+	var b beat
+	for i := range int64(3 * maxAbsences) {
 		b.wake(stamp{at: (i + 1) * 1e9})
 	}
-	if len(b.gaps) != maxGaps || b.woke != 3*maxGaps*1e9 {
-		t.Errorf("%d gaps, the last ended at %d", len(b.gaps), b.woke)
+	if len(b.away) != maxAbsences || b.woke != 3*maxAbsences*1e9 {
+		t.Errorf("%d absences, the last ended at %d", len(b.away), b.woke)
 	}
 }
 
@@ -81,7 +73,8 @@ func TestSilenceIsTheServers(t *testing.T) {
 	if !c.silent() {
 		t.Error("a minute without a token is no silence")
 	}
-	c.beat.rest(stamp{at: run.now() - int64(50*time.Second)})
+	c.beat.last = c.stamp()
+	c.beat.rest(run.now() - int64(50*time.Second))
 	if c.beat.wake(c.stamp()); c.silent() {
 		t.Error("the time for which this side was stopped counts as the server's silence")
 	}
@@ -90,8 +83,8 @@ func TestSilenceIsTheServers(t *testing.T) {
 // TestMergedAbsences: a generator's own standstill travels with its records, and
 // is told by name on the clock of the run.
 func TestMergedAbsences(t *testing.T) {
-	parts := []Part{emptyPart(1, 0), emptyPart(1, 2*time.Second), emptyPart(1, 0)}
-	parts[1].away = []absence{{from: 5e9, length: 3e9}}
+	parts := []Part{emptyPart(1, 0), emptyPart(1, time.Second/2), emptyPart(1, 0)}
+	parts[1].away = []absence{{from: 6.5e9, length: 3e9}}
 	parts[2].away = []absence{{from: 6e9, length: 40e9}, {from: 9e9, length: 1e9}}
 	for i := range parts {
 		b, err := parts[i].MarshalBinary()
@@ -116,9 +109,9 @@ func TestMergedAbsences(t *testing.T) {
 
 // BenchmarkBeat is what the watch of a run does more ten times a second.
 func BenchmarkBeat(b *testing.B) {
-	c := &campaign{clock: &clock{start: time.Now()}, beat: beat{every: int64(watchEvery)}}
+	c := &campaign{clock: &clock{start: time.Now()}}
 	for b.Loop() {
 		c.beat.wake(c.stamp())
-		c.beat.rest(c.stamp())
+		c.beat.rest(c.clock.now())
 	}
 }

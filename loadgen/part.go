@@ -68,7 +68,7 @@ func (c *campaign) part(ctx context.Context) (Part, error) {
 	p := Part{
 		// A wall clock may be set back meanwhile; no run ends before it started.
 		started: c.clock.start, ended: c.clock.start.Add(time.Since(c.clock.start)), streams: c.cfg.Concurrency,
-		course: c.control.course, record: c.shards[0], errors: c.errors,
+		course: c.control.course, record: c.shards[0], errors: c.errors, away: c.beat.away,
 	}
 	for _, s := range c.shards[1:] {
 		p.record.merge(s)
@@ -81,7 +81,6 @@ func (c *campaign) part(ctx context.Context) (Part, error) {
 	for i := range p.samples {
 		cancelled = cancelled || p.samples[i].outcome == Cancelled
 	}
-	p.away = absences(c.beat.gaps, p.record.bins)
 	p.health, p.warnings = c.environment()
 	if ctx.Err() != nil && (c.control.state != stopped || cancelled) {
 		p.course.reason = "cancelled"

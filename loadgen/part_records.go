@@ -225,7 +225,7 @@ func (c *codec) examples(all *map[Outcome][]string) {
 // absences are when the generator did not run. A machine may sleep for longer
 // than any run takes.
 func (c *codec) absences(list *[]absence) {
-	n := c.length(len(*list), 2, maxGaps)
+	n := c.length(len(*list), 2, maxAbsences)
 	if c.reading && n > 0 {
 		*list = make([]absence, n)
 	}

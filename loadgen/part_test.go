@@ -339,7 +339,7 @@ func TestShiftedTokens(t *testing.T) {
 		if got := tokensIn(moved.bins, span{0, end}); !near(got, total, 1e-9) {
 			t.Errorf("by %d: %g tokens of %g", by, got, total)
 		}
-		if a, b := quietest(s.bins, span{0, end}).length(), quietest(moved.bins, span{by, end + by}).length(); a-b > binWidth || b-a > binWidth {
+		if a, b := longestSilence(s.bins, span{0, end}), longestSilence(moved.bins, span{by, end + by}); a-b > binWidth || b-a > binWidth {
 			t.Errorf("by %d: silence of %d became %d", by, a, b)
 		}
 	}

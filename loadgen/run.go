@@ -230,7 +230,7 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 	begun, stop := c.control.barrier, c.control.stop
 	defer func() { c.beat.wake(c.stamp()); c.meter.end(c.clock.now()) }()
 	var drain <-chan time.Time
-	c.beat = beat{every: int64(watchEvery), rested: c.stamp()}
+	c.beat.last = c.stamp()
 	beats := 0
 	for {
 		select {
@@ -263,14 +263,14 @@ func (c *campaign) watch(ctx context.Context, ended <-chan struct{}) {
 			if beats++; c.cfg.Progress != nil && beats%10 == 0 {
 				c.cfg.Progress(c.control.progress())
 			}
-			c.beat.rest(c.stamp())
+			c.beat.rest(c.clock.now())
 		}
 	}
 }
 
 // stamp is now, for the beat of the watch.
 func (c *campaign) stamp() stamp {
-	s := stamp{at: c.clock.now()}
+	s := stamp{at: c.clock.now(), used: int64(processCPU())}
 	if !c.meter.off {
 		s.slept = machineSlept()
 	}

@@ -45,16 +45,10 @@ func series(bins []bin, over span) (tokens []float64, seconds float64) {
 	return tokens, float64(over.length()) / 1e9 / float64(len(parts))
 }
 
-// quietest is the longest stretch inside a span without a token on any stream.
-// Silences shorter than a bin are not seen.
-func quietest(bins []bin, over span) span {
-	longest, last := span{over.from, over.from}, over.from
-	longer := func(s span) span {
-		if s.length() > longest.length() {
-			return s
-		}
-		return longest
-	}
+// longestSilence is the longest stretch inside a span without a token on any
+// stream. Silences shorter than a bin are not seen.
+func longestSilence(bins []bin, over span) int64 {
+	longest, last := int64(0), over.from
 	for _, b := range bins {
 		if b.first == 0 || b.last < over.from {
 			continue
@@ -62,8 +56,8 @@ func quietest(bins []bin, over span) span {
 		if b.first >= over.to {
 			break
 		}
-		longest = longer(span{last, b.first})
+		longest = max(longest, b.first-last)
 		last = max(last, b.last)
 	}
-	return longer(span{last, over.to})
+	return max(longest, over.to-last)
 }

@@ -66,12 +66,12 @@ func (p *place) read(t *testing.T) string {
 	return string(b)
 }
 
-func saying(s string) http.HandlerFunc {
+func pageOf(s string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, s) }
 }
 
-// endless writes until nobody reads any more, and tells of it.
-func endless(gone chan struct{}) http.HandlerFunc {
+// withoutEnd writes until nobody reads any more, and tells of it.
+func withoutEnd(gone chan struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		defer close(gone)
 		for {
@@ -88,12 +88,12 @@ func endless(gone chan struct{}) http.HandlerFunc {
 func TestSideMeetsEveryServer(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPlace(t)
-	endOne := p.serve(saying("one"))
+	endOne := p.serve(pageOf("one"))
 	one := p.now
 	if got := p.read(t); got != "one" {
 		t.Errorf("the first server says %q", got)
 	}
-	endTwo := p.serve(saying("two"))
+	endTwo := p.serve(pageOf("two"))
 	if got := p.read(t); got != "two" {
 		t.Errorf("beside it another one took connections, and %q answered", got)
 	}
@@ -103,7 +103,7 @@ func TestSideMeetsEveryServer(t *testing.T) {
 		t.Errorf("the other one ended, and %q answered", got)
 	}
 	endOne()
-	end := p.serve(saying("started again"))
+	end := p.serve(pageOf("started again"))
 	if got := p.read(t); got != "started again" || p.dials != 4 {
 		t.Errorf("after it was started again it says %q, over %d connections", got, p.dials)
 	}
@@ -117,7 +117,7 @@ func TestSideOfAServerThatHangsUp(t *testing.T) {
 	p := newPlace(t)
 	end := p.serve(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Connection", "close")
-		saying("page")(w, r)
+		pageOf("page")(w, r)
 	})
 	for range 3 {
 		if got := p.read(t); got != "page" {
@@ -133,7 +133,7 @@ func TestSideOfAnEndlessPage(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPlace(t)
 	gone := make(chan struct{})
-	end := p.serve(endless(gone))
+	end := p.serve(withoutEnd(gone))
 	ctx, cancel := context.WithCancel(t.Context())
 	resp := p.open(ctx, t)
 	if _, err := io.CopyN(io.Discard, resp.Body, 1<<20); err != nil {
@@ -153,7 +153,7 @@ func TestSideOfAPageLeftUnread(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPlace(t)
 	gone := make(chan struct{})
-	end := p.serve(endless(gone))
+	end := p.serve(withoutEnd(gone))
 	if err := p.open(t.Context(), t).Body.Close(); err != nil {
 		t.Error(err)
 	}

@@ -40,7 +40,7 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	r.Goodput = goodput(c, samples, own, s, p)
 	r.Series, r.SeriesSeconds = series(s.bins, p.watched)
 	r.SeriesStartS = float64(p.watched.from) / (1000 * nsPerMS)
-	r.LongestSilenceMS = float64(quietest(s.bins, p.watched).length()) / nsPerMS
+	r.LongestSilenceMS = float64(longestSilence(s.bins, p.watched)) / nsPerMS
 	n := float64(max(len(good), 1))
 	r.OutputTokensPerRequest = total(good, outputTokens) / n
 	r.RequestedOutputTokens = total(good, func(m *sample) int64 { return m.asked }) / n

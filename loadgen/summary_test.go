@@ -202,7 +202,7 @@ func TestLongestSilence(t *testing.T) {
 		for _, at := range c.at {
 			s.spread([]int64{at * ms}, &sample{outcome: InBand})
 		}
-		if got := quietest(s.bins, span{c.from * ms, c.to * ms}).length(); got != c.want*ms {
+		if got := longestSilence(s.bins, span{c.from * ms, c.to * ms}); got != c.want*ms {
 			t.Errorf("%s: %d ms, want %d", c.name, got/ms, c.want)
 		}
 	}

@@ -132,6 +132,9 @@ func frontendFull(v *seen) (o opinion) {
 	if stalls := v.Span.Frontend[LoopStalls].Delta; stalls > 0 && grew > 0 {
 		o.say("the frontend's event loop stood still %.0f times", stalls)
 	}
+	if queue, ok := v.Span.Frontend.told(LoopQueue); ok && queue.Mean >= 1 && grew > 0 {
+		o.say("%.0f tasks wait in the frontend's own queues", queue.Mean)
+	}
 	if active, n := v.overGPUs(SMActive); n > 0 && active < idleSMs && grew > 0 {
 		o.say("the SMs of %d GPUs were active for %.0f %% of the time", n, 100*active)
 	}

@@ -164,6 +164,10 @@ func TestOneLevel(t *testing.T) {
 			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000), Active: gauge(25)}
 			l.Span.Workers = []Worker{runs(10, 0), runs(10, 0)}
 		}), Unknown, "25.0 of them in its hands"},
+		"held by the frontend, whose tasks wait": {full(func(l *Level) {
+			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000), Active: gauge(63), LoopQueue: gauge(204)}
+			l.Span.Workers = []Worker{runs(10, 0), runs(10, 0)}
+		}), FrontendBound, "204 tasks wait"},
 		"held by the frontend": {full(func(l *Level) {
 			l.Span.Frontend = Stats{MaxNumSeqs: gauge(64), PreprocessSum: counter(50), PreprocessN: counter(1000), Active: gauge(63)}
 			l.Span.Workers = []Worker{runs(10, 0), runs(10, 0)}
