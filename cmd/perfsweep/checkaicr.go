@@ -32,7 +32,7 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 	if !f.emulate {
 		return nil
 	}
-	chain, err := resolveOverlay(f.recipes, f.overlay, ov)
+	chain, err := f.data.resolve(f.recipes, f.overlay, ov)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -23,6 +25,7 @@ type checkFlags struct {
 	files    checkFiles
 	emulate  bool
 	recipes  string
+	data     dataFlags
 }
 
 func (a *app) checkCmd() *cobra.Command {
@@ -60,6 +63,9 @@ AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says
 which. --emulate-aicr adds what AICR's own evaluator would conclude, in its order
 and words, with what it overlooks; the verdict stays the one of perfsweep.
 
+--data DIR takes the overlay that "calibrate --data DIR" made of this one, with its
+sidecar, where DIR has one, and resolves the chain across both trees, as AICR does.
+
 --history keeps a line of every check. From 30 comparable ones on it looks for a
 change of throughput or TTFT p99 among the last 50 (Pettitt's test, p at most
 0.001, and by 3 or 10 % at least), and it says when two checks in a row raised
@@ -96,7 +102,8 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.
 	fl.StringVar(&f.history.path, "history", "", historyUsage)
 	f.files.bind(fl)
 	fl.BoolVar(&f.emulate, "emulate-aicr", false, "also say what AICR's own evaluator would conclude from the same numbers")
-	fl.StringVar(&f.recipes, "recipes", "", recipesUsage+", for --emulate-aicr")
+	fl.StringVar(&f.recipes, "recipes", "", recipesUsage+", for --data and --emulate-aicr")
+	fl.StringVar(&f.data.dir, "data", "", dataUsage)
 	return c
 }
 
@@ -113,6 +120,21 @@ func (f *checkFlags) judgeFlags(cam *campaign) error {
 	return cam.judgeFlags()
 }
 
+// inForce makes the overlay that is judged the one that counts: with --data the
+// candidate over the one that was named, if there is one.
+func (a *app) inForce(f *checkFlags) error {
+	over, err := f.data.over(f.recipes, f.overlay)
+	if err != nil || over == "" {
+		return err
+	}
+	if _, err := os.Lstat(over); errors.Is(err, fs.ErrNotExist) {
+		a.say("there is no %s: %s itself is checked", over, f.overlay)
+		over = f.overlay
+	}
+	f.data.shipped, f.overlay = f.overlay, over
+	return nil
+}
+
 // runCheck judges, and says so in files and on stdout.
 func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error {
 	if f.overlay == "" {
@@ -120,6 +142,9 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	}
 	if a.flagsOnly {
 		return f.judgeFlags(cam)
+	}
+	if err := a.inForce(f); err != nil {
+		return err
 	}
 	if err := f.files.ready(); err != nil {
 		return err

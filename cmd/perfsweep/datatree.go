@@ -52,20 +52,29 @@ func candidate(dir, recipeFlag, overlay string) (string, error) {
 	return filepath.Join(dir, rel), nil
 }
 
+// over is where the candidate of an overlay lies, or would, "" without --data.
+func (d *dataFlags) over(recipeFlag, overlay string) (string, error) {
+	if d.dir == "" {
+		return "", nil
+	}
+	if info, err := os.Stat(d.dir); err == nil && !info.IsDir() {
+		return "", badInputf("--data %s is not a folder", d.dir)
+	}
+	to, err := candidate(d.dir, recipeFlag, overlay)
+	if err != nil {
+		return "", err
+	}
+	if sameFile(to, overlay) {
+		return "", badInputf("--data %s is the tree that %s lies in: drop --data to take it from there, or name another folder", d.dir, overlay)
+	}
+	return to, nil
+}
+
 // divert makes the candidate the overlay that is edited.
 func (f *calibrateFlags) divert() error {
-	if f.data.dir == "" {
-		return nil
-	}
-	if info, err := os.Stat(f.data.dir); err == nil && !info.IsDir() {
-		return badInputf("--data %s is not a folder", f.data.dir)
-	}
-	to, err := candidate(f.data.dir, f.recipes, f.overlay)
-	if err != nil {
+	to, err := f.data.over(f.recipes, f.overlay)
+	if err != nil || to == "" {
 		return err
-	}
-	if sameFile(to, f.overlay) {
-		return badInputf("--data %s is the tree that %s lies in: drop --data to edit it there, or name another folder", f.data.dir, f.overlay)
 	}
 	f.data.shipped, f.overlay = f.overlay, to
 	return nil
@@ -82,14 +91,19 @@ func (f *calibrateFlags) open() (overlayFile, error) {
 
 // resolve follows the chain of the overlay, across both trees.
 func (f *calibrateFlags) resolve(o *recipes.Overlay) (*recipes.Resolved, error) {
-	if f.data.shipped == "" {
-		return resolveOverlay(f.recipes, f.overlay, o)
+	return f.data.resolve(f.recipes, f.overlay, o)
+}
+
+// resolve is resolveOverlay, across both trees where there are two.
+func (d *dataFlags) resolve(recipeFlag, overlay string, o *recipes.Overlay) (*recipes.Resolved, error) {
+	if d.shipped == "" {
+		return resolveOverlay(recipeFlag, overlay, o)
 	}
-	folder, err := recipeFolder(f.recipes, f.data.shipped)
+	folder, err := recipeFolder(recipeFlag, d.shipped)
 	if err != nil {
 		return nil, err
 	}
-	return resolveOver(f.data.dir, folder, f.overlay, o)
+	return resolveOver(d.dir, folder, overlay, o)
 }
 
 // resolveOver is resolveOverlay with a data folder over the recipe folder.

@@ -95,9 +95,12 @@ func besideOverlay(c *cobra.Command, overlay string) []fileUse {
 		uses = append(uses, fileUse{"recipes", path, false})
 	}
 	if to := diverted(c.Flags(), overlay); to != "" {
-		overlay = to
 		dir, _ := c.Flags().GetString("data")
-		uses = append(uses, fileUse{"data", to, true}, fileUse{"data", filepath.Join(dir, "registry.yaml"), true})
+		made := c.Name() != "check" // which reads the candidate, where there is one
+		if _, err := os.Lstat(to); made || err == nil {
+			overlay = to
+		}
+		uses = append(uses, fileUse{"data", to, made}, fileUse{"data", filepath.Join(dir, "registry.yaml"), made})
 	}
 	return append(uses,
 		fileUse{"sidecar", sidecarFile("", overlay), writes(c, "sidecar")},
