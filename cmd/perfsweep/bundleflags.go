@@ -139,7 +139,8 @@ func judgedJournal(name string, text []byte) (sweep.Curve, error) {
 	if err != nil {
 		return c, badInput(err)
 	}
-	c.Plan.Confirm, c.Plan.Window = true, c.Windows()
+	// As many attempts as a gate rests on, also of a journal of --reconfirm.
+	c.Plan.Confirm, c.Plan.Reconfirm, c.Plan.Window = true, false, c.Windows()
 	return c, nil
 }
 
