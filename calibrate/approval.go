@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -125,6 +126,9 @@ type approvalsFile struct {
 }
 
 const approvalsVersion = 1
+
+// ApprovalsType is the type of a file of approvals, for whoever publishes its schema.
+func ApprovalsType() reflect.Type { return reflect.TypeFor[approvalsFile]() }
 
 // ParseApprovals reads a file of approvals. name is for messages.
 func ParseApprovals(name string, b []byte) ([]Approval, error) {

@@ -20,8 +20,9 @@ const (
 // Form is the constraint name a floor is written under.
 type Form string
 
-// The floor forms.
+// The floor forms. KeepForm is asked for, and leaves the one that an overlay has.
 const (
+	KeepForm Form = ""
 	PerGPU   Form = "per-gpu"
 	Absolute Form = "absolute"
 )
@@ -29,8 +30,8 @@ const (
 // Policy is what the user decides about a calibration.
 type Policy struct {
 	Profile  Profile // "" means Portable
-	Form     Form    // "" keeps the overlay's
-	NodeGPUs int     // needed by Absolute
+	Form     Form
+	NodeGPUs int // needed by Absolute
 	// TTFTOnly writes no floor (--gate ttft-only).
 	TTFTOnly bool
 	// AllowSimulated waives C6, C7 and C11 for simulated targets only.

@@ -91,7 +91,7 @@ func (f *calibrateFlags) policy(slo float64, changed func(string) bool) (calibra
 		return p, badInputf("calibrate needs --overlay FILE")
 	case p.Profile != calibrate.Portable && p.Profile != calibrate.Regression:
 		return p, badInputf("--floor-profile %q: use portable or regression", f.profile)
-	case p.Form != "" && p.Form != calibrate.PerGPU && p.Form != calibrate.Absolute:
+	case p.Form != calibrate.KeepForm && p.Form != calibrate.PerGPU && p.Form != calibrate.Absolute:
 		return p, badInputf("--floor-form %q: use per-gpu or absolute", f.form)
 	case err != nil:
 		return p, err
@@ -127,7 +127,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		return badInputf("--explain has no CSV form; use -o text or -o json")
 	}
 	if a.flagsOnly {
-		return cam.judgeFlags()
+		return f.judgeFlags(cam)
 	}
 	if err := f.checkFrom(cam); err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
@@ -136,10 +135,7 @@ func (c *campaign) judgeFlags() error {
 // refuseMeasuring refuses flags that would be ignored silently: a journal is
 // judged as it was measured.
 func (c *campaign) refuseMeasuring() error {
-	for _, f := range append(slices.Concat(netFlagNames[:], loadFlagNames[:], kubeFlagNames[:], []string{"deploy"}),
-		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "deployment", "metrics", "window", "window-gap", "max-wall", "max-runs",
-		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu",
-	) {
+	for _, f := range measuringFlags() {
 		if c.changed(f) {
 			return badInputf("--%s says what to measure and needs --target; without one %s is judged as it was measured: drop the flag", f, c.flags.journal)
 		}

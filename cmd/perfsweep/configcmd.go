@@ -34,9 +34,11 @@ names and not eight command lines:
 Keys are the names of the flags of sweep, calibrate and check, values what the
 flags take; flags that may be given several times take a list. The command line
 wins over the file, a target over the defaults and a command's own keys over those
-of all, each key as a whole. Paths are relative to the file. An unknown key, one
-that stands twice and a value that the flag does not take end with 2 and the line
-and column. Keys of an API never stand there (api-key-env, api-key-file), nor does
+of all, each key as a whole; but what is written as label: {key: value} adds up
+within the file. Paths are relative to the file. calibrate --from, --approve and
+--reconfirm leave aside what they do not take, such as the target. An unknown key,
+one that stands twice and a value that the flag does not take end with 2 and the
+line and column. Keys of an API never stand there (api-key-env, api-key-file), nor does
 what changes files, waives a gate or is about one run (--write, --allow-simulated).
 The journal's header keeps the file's hash and the flags that held.
 

@@ -71,7 +71,7 @@ func notInConfig() map[string]string {
 // pathFlags name files and folders: in a campaign file they are relative to it.
 func pathFlags() []string {
 	return []string{
-		"overlay", "journal", "ab-journal", "anchor", "scaling", "baseline", "sidecar", "approvals", "recipes", "data", "deployment-spec", "deploy-file",
+		"overlay", "journal", "ab-journal", "anchor", "scaling", "baseline", "sidecar", "approvals", "bundle", "from", "sign-key", "recipes", "data", "deployment-spec", "deploy-file",
 		"ca-file", "cert-file", "key-file", "api-key-file", "unix-socket", "kubeconfig", "ctrf", "junit", "history", "workload",
 	}
 }
@@ -136,9 +136,15 @@ func (a *app) useConfig(c *cobra.Command) error {
 	if t != nil {
 		a.config.target = t.Name
 	}
+	by, aside := setAside(fl)
+	var left []string
 	for _, v := range file.Effective(t, section) {
 		f := fl.Lookup(v.Key)
 		if f == nil || f.Changed { // another command's, or the command line's
+			continue
+		}
+		if slices.Contains(aside, v.Key) {
+			left = append(left, v.Key)
 			continue
 		}
 		if err := setFlag(fl, f, v, filepath.Dir(path)); err != nil {
@@ -148,6 +154,9 @@ func (a *app) useConfig(c *cobra.Command) error {
 	}
 	a.config.record = a.config.recorded(fl)
 	a.say("%s: %s", path, a.config.summary())
+	if len(left) > 0 {
+		a.say("%s: --%s leaves aside %s", path, by, strings.Join(left, ", "))
+	}
 	return nil
 }
 

@@ -89,6 +89,17 @@ func TestOwnFilesKnowsEveryFlag(t *testing.T) {
 	}
 }
 
+// A path in a campaign file is relative to that file, whatever names it.
+func TestCampaignFilePaths(t *testing.T) {
+	for section, keys := range configSchema((&app{err: io.Discard, out: io.Discard}).root()).Commands {
+		for key := range keys {
+			if slices.Contains(strings.Fields(fileFlags), key) && !slices.Contains(pathFlags(), key) {
+				t.Errorf("%s: the file of %s would be looked for where the command was given", section, key)
+			}
+		}
+	}
+}
+
 // TestOwnFilesOfEveryPair: whatever a command writes, no flag or argument of it
 // may name the same file, but for two journals.
 func TestOwnFilesOfEveryPair(t *testing.T) {

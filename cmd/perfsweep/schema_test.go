@@ -17,6 +17,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/reference"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -40,6 +41,14 @@ func documents() []reference.Document {
 		{Name: "history", Title: "A line of the file of check --history", Of: []reference.Form{{Type: reflect.TypeFor[calibrate.HistoryPoint](), Const: one}}},
 		{Name: "leftovers", Title: titles["leftovers"], Of: []reference.Form{{Type: reflect.TypeFor[leftoversDoc](), Const: one}}},
 	}
+	kept := func(name, title string, t reflect.Type, always map[string]any) {
+		out = append(out, reference.Document{Name: name, Title: title, Of: []reference.Form{{Type: t, Const: always}}})
+	}
+	kept("approvals", "The file beside an overlay to which calibrate --approve adds", calibrate.ApprovalsType(), one)
+	kept("bundle-manifest", "manifest.json of a bundle", reflect.TypeFor[bundle.Manifest](), map[string]any{"format": bundle.Format, "schema_version": bundle.SchemaVersion})
+	kept("bundle-signature", "signature.json of a bundle that is signed", bundle.SignatureType(), nil)
+	kept("bundle-fingerprint", "fingerprint.json of a bundle", reflect.TypeFor[sweep.Fingerprint](), nil)
+	kept("bundle-proposal", "proposal.json of a bundle", reflect.TypeFor[keptRecord](), map[string]any{"schema_version": calibrate.RecordSchema})
 	types := report.Documents()
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		out = append(out, reference.Document{Name: name, Title: titles[name], Raw: said, Of: []reference.Form{{Type: types[name], Const: one}}})
@@ -151,7 +160,15 @@ func (s schemas) script(ts *testscript.TestScript, code int, args []string) {
 	if path, given := flag("--history"); given {
 		ts.Check(s.file(ts, "history", path))
 	}
-	if overlay, given := flag("--overlay"); given && slices.Contains(args, "--write") && code == exitDone {
+	if path, given := flag("--bundle"); given && args[1] == "calibrate" {
+		ts.Check(s.file(ts, "bundle", path))
+	}
+	overlay, _ := flag("--overlay")
+	if _, given := flag("--approve"); given && code == exitDone {
+		path, _ := flag("--approvals")
+		ts.Check(s.file(ts, "approvals", approvalsFile(path, overlay)))
+	}
+	if overlay != "" && slices.Contains(args, "--write") && code == exitDone {
 		path, _ := flag("--sidecar")
 		ts.Check(s.file(ts, "provenance", sidecarFile(path, overlay)))
 	}
@@ -164,10 +181,38 @@ func (s schemas) file(ts *testscript.TestScript, name, path string) error {
 		return nil
 	case err != nil:
 		return err
-	case name == "provenance":
+	case name == "provenance", name == "approvals":
 		return s.hold(name, text)
+	case name == "bundle":
+		return s.bundle(text)
 	}
 	return s.lines(name, text)
+}
+
+// bundle holds the documents of a bundle, and its journals, against the schemas.
+func (s schemas) bundle(text []byte) error {
+	b, err := bundle.Read(text)
+	if err != nil {
+		return err
+	}
+	for _, p := range append(b.Journals(bundle.Anchors), b.Journals(bundle.Scaling)...) {
+		err = errors.Join(err, s.lines("journal", p.Content))
+	}
+	for part, doc := range documentsIn(b) {
+		err = errors.Join(err, s.hold("bundle-"+strings.TrimSuffix(part, ".json"), doc))
+	}
+	return errors.Join(err, s.lines("journal", b.Part(bundle.Journal)))
+}
+
+// documentsIn are the parts of a bundle that are one JSON document.
+func documentsIn(b *bundle.Bundle) map[string][]byte {
+	out := map[string][]byte{}
+	for _, name := range []string{bundle.ManifestName, bundle.SignatureName, bundle.Fingerprint, bundle.Proposal} {
+		if doc := b.Part(name); doc != nil {
+			out[name] = doc
+		}
+	}
+	return out
 }
 
 // answers names the document that a command prints.

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/perfsweep/perfsweep/calibrate"
 )
 
 // What is printed of recorded measurements is as the schemas say, and the same
@@ -50,6 +53,38 @@ func TestSchemas(t *testing.T) {
 		}
 		for _, doc := range docs {
 			strict(t, published, name, doc)
+		}
+	}
+}
+
+// What is kept of a bundle and of approvals is as the schemas say, and the same with
+// any key renamed is not.
+func TestSchemasOfKeptFiles(t *testing.T) {
+	published := readSchemas(t)
+	b := packed(t, thisTool(), packedParts(t, "testdata/report/gb300.jsonl", "testdata/report/stall.jsonl"), ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)))
+	docs := documentsIn(b)
+	if len(docs) != 4 {
+		t.Errorf("a signed bundle has %d documents, want 4", len(docs))
+	}
+	for part, doc := range docs {
+		strict(t, published, "bundle-"+strings.TrimSuffix(part, ".json"), doc)
+	}
+	raw, err := os.ReadFile("testdata/report/arm64.bundle")
+	if err == nil {
+		err = published.bundle(raw)
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	var all []calibrate.Approval
+	for _, by := range []string{"A. Name", "B. Name"} {
+		text, err := calibrate.AddApproval(all, calibrate.Approval{JournalSHA256: strings.Repeat("0f", 32), Journal: "a.jsonl", By: by, Why: "measured twice", Approved: "2026-11-30", GPUs: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		strict(t, published, "approvals", text)
+		if all, err = calibrate.ParseApprovals("a.approvals.json", text); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

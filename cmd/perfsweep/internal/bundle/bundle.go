@@ -15,7 +15,8 @@ import (
 // SchemaVersion is the version of the manifest that is written and read.
 const SchemaVersion = 1
 
-const format = "perfsweep-bundle"
+// Format is what a manifest says of itself.
+const Format = "perfsweep-bundle"
 
 // The names of the parts. Anchors and Scaling begin those of the journals that a
 // calibration was held against, which are numbered.
@@ -164,7 +165,7 @@ func hash(b []byte) string {
 
 // manifestOf makes the manifest of parts, in the order of their names.
 func manifestOf(m Maker, parts []Part) ([]byte, error) {
-	out := Manifest{Format: format, SchemaVersion: SchemaVersion, Maker: m, Parts: []Listed{}}
+	out := Manifest{Format: Format, SchemaVersion: SchemaVersion, Maker: m, Parts: []Listed{}}
 	for _, p := range parts {
 		out.Parts = append(out.Parts, Listed{p.Name, len(p.Content), hash(p.Content)})
 	}
@@ -189,7 +190,7 @@ func readManifest(b []byte) (m Manifest, err error) {
 		return m, notBundle("there is more after its manifest")
 	}
 	switch {
-	case m.Format != format:
+	case m.Format != Format:
 		return m, notBundle("its format is %.40q", m.Format)
 	case m.SchemaVersion != SchemaVersion:
 		return m, notBundle("its schema version is %d, this perfsweep reads %d", m.SchemaVersion, SchemaVersion)

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"reflect"
 )
 
 // context keeps a signature of a manifest from being one of anything else.
@@ -24,6 +25,10 @@ type signature struct {
 	PublicKey []byte `json:"public_key"`
 	Signature []byte `json:"signature"`
 }
+
+// SignatureType is the type of the part of that name, for whoever publishes its
+// schema.
+func SignatureType() reflect.Type { return reflect.TypeFor[signature]() }
 
 // SignatureState says what the signature of a bundle is worth.
 type SignatureState string

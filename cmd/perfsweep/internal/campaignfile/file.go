@@ -36,6 +36,7 @@ type Value struct {
 	Key       string
 	Items     []string // exactly one unless Listed
 	Listed    bool
+	Pairs     bool // the items are key=value, and add up
 	Line, Col int
 }
 
@@ -82,7 +83,8 @@ func (f *File) Pick(name string) (*Target, error) {
 }
 
 // Effective is what holds for a command on a target, which may be nil: of a key
-// that stands in several places the most special one, whole.
+// that stands in several places the most special one, whole. Pairs add up, unless
+// the most special one is empty.
 func (f *File) Effective(t *Target, command string) []Value {
 	by := map[string]Value{}
 	sections := []Section{f.Defaults}
@@ -91,6 +93,9 @@ func (f *File) Effective(t *Target, command string) []Value {
 	}
 	for _, s := range sections {
 		for _, v := range slices.Concat(s.Values, s.Commands[command]) {
+			if v.Pairs && len(v.Items) > 0 {
+				v.Items = addedUp(by[v.Key].Items, v.Items)
+			}
 			by[v.Key] = v
 		}
 	}
@@ -99,6 +104,15 @@ func (f *File) Effective(t *Target, command string) []Value {
 		out = append(out, by[k])
 	}
 	return out
+}
+
+// addedUp are pairs with more special ones over them.
+func addedUp(pairs, over []string) []string {
+	keyOf := func(pair string) string { key, _, _ := strings.Cut(pair, "="); return key }
+	kept := slices.DeleteFunc(slices.Clone(pairs), func(p string) bool {
+		return slices.ContainsFunc(over, func(o string) bool { return keyOf(o) == keyOf(p) })
+	})
+	return append(kept, over...)
 }
 
 const shownNames = 20

@@ -79,6 +79,46 @@ func TestEffective(t *testing.T) {
 	}
 }
 
+// What editors and other systems put into a file is no mistake.
+func TestTaken(t *testing.T) {
+	for _, src := range []string{
+		"\ufefftargets: {a: {gpus: 1}}", "targets:\r\n  a:\r\n    gpus: 1\r\n", "---\ntargets: {a: {gpus: 1}}\n...\n", "%YAML 1.1\n---\ntargets: {a: {gpus: 1}}",
+		"targets:\n  a:\n    gpus: 1\t# eight\n", "{\"targets\": {\"a\": {\"gpus\": 1}}}",
+	} {
+		f, err := Parse("p.yaml", []byte(src), testSchema())
+		if err != nil {
+			t.Errorf("%q: %v", src, err)
+			continue
+		}
+		if got := said(f); !slices.Equal(got, []string{"targets\x00a\x00gpus\x001"}) {
+			t.Errorf("%q: %q", src, got)
+		}
+	}
+}
+
+// What is written as key: value adds up, a list is taken as a whole.
+func TestPairsAddUp(t *testing.T) {
+	f, err := Parse("p.yaml", []byte(`
+defaults: {label: {image: "1", precision: bf16}}
+targets:
+  east: {label: {cluster: east, image: "2"}, calibrate: {label: {node: a}}}
+  none: {label: {}}
+  list: {label: [cluster=list]}
+`), testSchema())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"east": "precision=bf16 cluster=east image=2 node=a", "none": "", "list": "cluster=list"} {
+		target, err := f.Pick(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(f.Effective(target, "calibrate")[0].Items, " "); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
 // One target needs no name, and none needs none.
 func TestPickOne(t *testing.T) {
 	for src, want := range map[string]string{"targets: {a: {gpus: 1}}": "a", "defaults: {gpus: 1}": ""} {
@@ -132,7 +172,22 @@ func TestRefused(t *testing.T) {
 		"targets: {a: {<<: {gpus: 1}}}":         "1:15: a key must be a name",
 		"a: b: c":                               "1:1: yaml: mapping values are not allowed in this context",
 		"defaults: {}\n---\ndefaults: {}":       "2:1: a second YAML document begins here",
-		"defaults: \xff":                        "1:1: the file is not UTF-8",
+		"defaults: \xff":                        "1:11: the file is not UTF-8",
+		"a: 1\nb: é\x00":                        "2:5: a control character",
+		"a: 1\n\ufeffb: 1":                      "2:1: a control character",
+		"a:\n  b: *x":                           "2:6: an alias of nothing",
+		"defaults:\n\tgpus: 1":                  "2:1: yaml: found character that cannot start any token",
+		"targets: !x {a: {}}":                   `1:10: the tag "!x"`,
+		"targets: {a: {metrics: !x [a]}}":       `1:24: the tag "!x"`,
+		"targets: {a: {!!str gpus: 1}}":         "1:15: a key must be a name",
+		"targets: {a: {gpus: !x 1}}":            "1:21: gpus: a value may not have the tag",
+		"targets: {a: {gpus: 1}}\n...\nmore: 1": "3:1: yaml: did not find expected <document start>",
+		"a: [\n":                                "1:1: yaml: did not find expected node content",
+		"targets:\n  a:\n  gpus: 1\n b: 1":      "4:1: yaml: did not find expected key",
+		"targets:":                              "1:9: targets must be a mapping",
+		"defaults: {gpus: 1}\r\nmore: 1\r\n":    `2:1: unknown key "more"`,
+		"# nothing":                             "1:1: the file holds nothing",
+		strings.Repeat("[", 100_000):            "1:1: yaml: exceeded max depth",
 		strings.Repeat(" ", MaxBytes+1):         "1:1: the file has 262145 bytes",
 	} {
 		_, err := Parse("p.yaml", []byte(src), testSchema())

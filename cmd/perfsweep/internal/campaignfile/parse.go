@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -44,13 +43,14 @@ func Parse(name string, src []byte, s Schema) (*File, error) {
 	if len(src) > MaxBytes {
 		return nil, p.at(1, 1, "the file has %d bytes, more than %d", len(src), MaxBytes)
 	}
-	if !utf8.Valid(src) {
-		return nil, p.at(1, 1, "the file is not UTF-8; save it as UTF-8")
+	if at, what := unreadable(src); at >= 0 {
+		line, col := place(src, at)
+		return nil, p.at(line, col, "%s", what)
 	}
 	doc, second, err := decode(src)
 	switch {
 	case err != nil:
-		return nil, p.syntax(err)
+		return nil, p.syntax(src, err)
 	case second != nil:
 		return nil, p.node(second, "a second YAML document begins here; keep one a file")
 	case doc == nil || len(doc.Content) == 0:
@@ -86,13 +86,25 @@ func decode(src []byte) (doc, second *yaml.Node, err error) {
 	return doc, second, nil
 }
 
-func (p *parser) syntax(err error) error {
-	line := 1
-	if m := regexp.MustCompile(`line (\d+):`).FindStringSubmatch(err.Error()); m != nil {
-		line, _ = strconv.Atoi(m[1])
+func (p *parser) syntax(src []byte, err error) error {
+	if at := lostAlias(src, err); at >= 0 {
+		line, col := place(src, at)
+		return p.at(line, col, "an alias of nothing; write the value out")
 	}
-	return p.at(max(1, line), 1, "%s", strings.Join(strings.Fields(err.Error()), " "))
+	line, said := 1, strings.Join(strings.Fields(err.Error()), " ")
+	if m := toldLine.FindStringSubmatch(said); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		said = strings.Replace(said, m[0], "", 1)
+		// Where the words fit no grammar its line is counted from 0.
+		if strings.Contains(said, "did not find expected") {
+			line = min(line+1, 1+bytes.Count(bytes.TrimRight(src, "\n"), []byte("\n")))
+		}
+	}
+	return p.at(max(1, line), 1, "%s", said)
 }
+
+// toldLine is a position as the parser of YAML tells it.
+var toldLine = regexp.MustCompile(`line (\d+): `)
 
 func (p *parser) at(line, col int, format string, args ...any) error {
 	return &recipes.PosError{File: p.file, Line: line, Col: col, Msg: fmt.Sprintf(format, args...)}
@@ -117,7 +129,7 @@ func (p *parser) entries(n *yaml.Node, what string, f func(key, val *yaml.Node) 
 		if err := p.plain(key); err != nil {
 			return err
 		}
-		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" {
+		if key.Kind != yaml.ScalarNode || key.ShortTag() == "!!merge" || key.Style&yaml.TaggedStyle != 0 {
 			return p.node(key, "a key must be a name")
 		}
 		if line := seen[key.Value]; line > 0 {
@@ -136,6 +148,8 @@ func (p *parser) plain(n *yaml.Node) error {
 	switch {
 	case n.Kind == yaml.AliasNode:
 		return p.node(n, "an alias; write the value out, or put it under %s", keyDefaults)
+	case n.Kind != yaml.ScalarNode && n.Style&yaml.TaggedStyle != 0:
+		return p.node(n, "the tag %.40q; take it away, a campaign file needs none", n.Tag)
 	case n.Anchor != "":
 		return p.node(n, "an anchor; write the value out where it is used, or put it under %s", keyDefaults)
 	}
@@ -233,7 +247,7 @@ func (p *parser) value(key, val *yaml.Node, known map[string]Kind, sections []st
 		one, err = p.scalar(v.Key, val)
 		v.Items = []string{one}
 	case kind == Pairs && val.Kind == yaml.MappingNode:
-		v.Listed = true
+		v.Listed, v.Pairs = true, true
 		err = p.entries(val, v.Key, func(k, val *yaml.Node) error {
 			if strings.Contains(k.Value, "=") {
 				return p.node(k, "%s: the key %.80q holds a =", v.Key, k.Value)

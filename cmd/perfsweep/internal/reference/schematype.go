@@ -42,6 +42,9 @@ func (b *builder) of(t reflect.Type) (*schema, error) {
 	case reflect.Pointer:
 		return b.of(t.Elem())
 	case reflect.Slice, reflect.Array:
+		if t == reflect.TypeFor[[]byte]() { // in base64
+			return &schema{Type: "string"}, nil
+		}
 		items, err := b.of(t.Elem())
 		return &schema{Type: "array", Items: items}, err
 	case reflect.Map:
