@@ -8,6 +8,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 func (a *app) verifyCmd() *cobra.Command {
@@ -77,31 +78,52 @@ func verifyFile(path string, key ed25519.PublicKey) (carried, report.Verificatio
 // verifyBundle computes a bundle again. Everything that is found is a difference:
 // the bundle could be read.
 func verifyBundle(path string, b *bundle.Bundle) (carried, report.Verification) {
-	v := report.Verification{Bundle: path, Maker: b.Manifest.Maker, Here: thisTool(), Differences: b.Damage()}
-	differ := func(part, field, recorded, computed string) {
-		v.Differences = append(v.Differences, bundle.Difference{Part: part, Field: field, Recorded: recorded, Computed: computed})
-	}
 	c, err := unpackCarried(path, b)
 	if err != nil {
-		differ(err.part, "(whole)", "one that can be judged", err.err.Error())
+		v := verification(path, b)
+		v.Differences = append(v.Differences, bundle.Difference{Part: err.part, Field: "(whole)", Recorded: "one that can be judged", Computed: err.err.Error()})
 		return c, v
 	}
-	asked := c.record.Asked
-	fingerprint, fail := fingerprintPart(c.curve)
-	if fail != nil {
-		differ(bundle.Fingerprint, "(whole)", "", fail.Error())
+	return c, c.compute(b.Manifest.Maker).against(path, b)
+}
+
+func verification(path string, b *bundle.Bundle) report.Verification {
+	return report.Verification{Bundle: path, Maker: b.Manifest.Maker, Here: thisTool(), Differences: b.Damage()}
+}
+
+// computed is what follows from the journals of a bundle and what was asked.
+type computed struct {
+	conclusion
+	curve                 sweep.Curve
+	fingerprint, recorded []byte
+	failed                []bundle.Difference
+}
+
+func (c carried) compute(by bundle.Maker) computed {
+	out := computed{curve: c.curve, conclusion: conclude(c.curve, c.record.Asked.Current, c.policy())}
+	fail := func(part string, err error) {
+		if err != nil {
+			out.failed = append(out.failed, bundle.Difference{Part: part, Field: "(whole)", Computed: err.Error()})
+		}
 	}
-	d, n := bundle.Compare(bundle.Fingerprint, b.Part(bundle.Fingerprint), fingerprint)
-	v.Differences, v.Values = append(v.Differences, d...), v.Values+n
-	concluded := conclude(c.curve, asked.Current, c.policy())
-	proposal, fail := concluded.record(c.curve, asked.Current, b.Manifest.Maker)
-	if fail != nil {
-		differ(bundle.Proposal, "(whole)", "", fail.Error())
+	var err error
+	out.fingerprint, err = fingerprintPart(c.curve)
+	fail(bundle.Fingerprint, err)
+	out.recorded, err = out.record(c.curve, c.record.Asked.Current, by)
+	fail(bundle.Proposal, err)
+	return out
+}
+
+// against compares what a bundle records with what follows.
+func (c computed) against(path string, b *bundle.Bundle) report.Verification {
+	v := verification(path, b)
+	v.Differences = append(v.Differences, c.failed...)
+	for _, p := range []bundle.Part{{Name: bundle.Fingerprint, Content: c.fingerprint}, {Name: bundle.Proposal, Content: c.recorded}} {
+		d, n := bundle.Compare(p.Name, b.Part(p.Name), p.Content)
+		v.Differences, v.Values = append(v.Differences, d...), v.Values+n
 	}
-	d, n = bundle.Compare(bundle.Proposal, b.Part(bundle.Proposal), proposal)
-	v.Differences, v.Values = append(v.Differences, d...), v.Values+n
-	v.Runs, v.Fingerprint, v.Proposal = len(c.curve.Runs), c.curve.Fingerprint, concluded.proposal
-	return c, v
+	v.Runs, v.Fingerprint, v.Proposal = len(c.curve.Runs), c.curve.Fingerprint, c.proposal
+	return v
 }
 
 // recordIn reads the recorded proposal. What it does not know is a difference in
