@@ -70,7 +70,8 @@ const (
 // RunPreflight lists the models, picks one (cfg.Model, or the only one there
 // is), checks that it streams with usage, warms it with a few probes at
 // concurrency 1 and calibrates prompt length. An unreachable endpoint, a model
-// that is not served and an answer without usage are errors.
+// that is not served and an answer without usage are errors; a NotYetError where
+// the server may only have to become ready.
 func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight, error) {
 	base, err := ParseBaseURL(cfg.BaseURL)
 	if err != nil {
@@ -96,8 +97,9 @@ func RunPreflight(ctx context.Context, cfg Config, spec WorkloadSpec) (Preflight
 		p.OutputLimitField = legacyLimit // this API never had the other
 	}
 	wait.on("the list of models")
-	if err := p.chooseModel(ctx, &cfg, base, transport); err != nil {
-		return p, err
+	seen := &lastAnswer{next: transport}
+	if err := p.chooseModel(ctx, &cfg, base, seen); err != nil {
+		return p, seen.judge(err)
 	}
 	w, err := NewWorkload(spec, p)
 	if err == nil {
@@ -140,7 +142,7 @@ func (p *Preflight) chooseModel(ctx context.Context, cfg *Config, base string, t
 	served := listed(models)
 	switch {
 	case len(models) == 0:
-		return errors.New("the server lists no model yet: wait until its workers are ready (GET /v1/models)")
+		return &NotYetError{errors.New("the server lists no model yet: wait until its workers are ready (GET /v1/models)")}
 	case cfg.Model == "" && len(models) > 1:
 		return badInput("the server has several models: choose one of %s", served)
 	case cfg.Model == "":

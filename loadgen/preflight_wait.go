@@ -61,7 +61,10 @@ func (w *waiter) end() {
 // failure is probeFailure with what this side's own bounds have to do with it.
 func (pr *prober) failure(r reply) error {
 	err := probeFailure(r)
-	if r.outcome != Timeout {
+	switch {
+	case r.notYet():
+		return &NotYetError{err}
+	case r.outcome != Timeout:
 		return err
 	}
 	if len(pr.e.script.times) == 0 {

@@ -180,7 +180,9 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 		return sweep.Curve{}, cfg, err
 	}
 	c.loaders = t.loaders
-	pre, err := t.loaders.preflight(ctx, cfg, spec)
+	pre, err := untilServed(ctx, c.servesWithin(t), c.say, func(ctx context.Context) (loadgen.Preflight, error) {
+		return t.loaders.preflight(ctx, cfg, spec)
+	})
 	if err != nil {
 		return sweep.Curve{}, cfg, fmt.Errorf("preflight of %s: %w", t.public, err)
 	}

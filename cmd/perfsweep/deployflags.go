@@ -18,8 +18,8 @@ import (
 const deployHelp = `With --deploy the deployment that a k8s:NAMESPACE/NAME target names is brought up
 first: the one that AICR's evaluator makes for itself, for --model on --gpus GPUs, with a
 volume that the model is downloaded into once. It waits with reasons, for at most
---deploy-timeout, measures, and removes what it made, on every way out; --keep leaves
-it. --deploy-file FILE (YAML, all fields optional, unknown ones refused) changes it:
+--deploy-timeout, and 5 minutes more for the first answer, measures, and removes what
+it made, on every way out; --keep leaves it. --deploy-file FILE (YAML, all fields optional, unknown ones refused) changes it:
 image, image_registry, image_pull_secrets, gpus_per_worker, precision, router_mode,
 frontends, node_selector, tolerations (key, value, effect), scheduler, kai_queue,
 kueue_queue, gpu_access (device-plugin or dra), ca_bundle (config_map, key), model_pvc

@@ -52,6 +52,9 @@ func (l *loaders) preflight(ctx context.Context, cfg loadgen.Config, spec loadge
 	if l == nil {
 		return loadgen.RunPreflight(ctx, cfg, spec)
 	}
+	if err := l.job.Ready(ctx); err != nil {
+		return loadgen.Preflight{}, err
+	}
 	return l.fleet.Preflight(ctx, cfg, spec)
 }
 

@@ -13,6 +13,8 @@ import (
 // kubeFlags choose the cluster of what is in one.
 type kubeFlags struct {
 	kubeconfig, context string
+	// client is the command's only one: it knows that the API server was there.
+	client *kube.Client
 }
 
 // kubeFlagNames are those that mean nothing without a cluster.
@@ -45,8 +47,14 @@ func (m *measureFlags) withProduct(labels map[string]string) (map[string]string,
 
 // open connects to the cluster.
 func (k *kubeFlags) open() (*kube.Client, error) {
-	c, err := kube.Open(k.kubeconfig, k.context)
-	return c, kubeError(err)
+	if k.client == nil {
+		c, err := kube.Open(k.kubeconfig, k.context)
+		if err != nil {
+			return nil, kubeError(err)
+		}
+		k.client = c
+	}
+	return k.client, nil
 }
 
 // kubeError makes what the user named wrongly bad input.

@@ -137,8 +137,8 @@ func TestDeployNeverReady(t *testing.T) {
 	big := deployed
 	big.gpus = 99
 	operate(t, ns, big)
-	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""), "--deploy-timeout", "12s")...)
-	for _, want := range []string{"--deploy-timeout 12s has passed", "Insufficient nvidia.com/gpu", "cannot be scheduled"} {
+	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""), "--deploy-timeout", "25s")...)
+	for _, want := range []string{"--deploy-timeout 25s has passed", "Insufficient nvidia.com/gpu", "cannot be scheduled"} {
 		if !strings.Contains(a.stderr, want) {
 			t.Errorf("no %q in\n%s", want, a.stderr)
 		}

@@ -88,7 +88,9 @@ func TestNeverReady(t *testing.T) {
 	apply(t, ns, g.object()+g.frontend()+g.worker())
 	g.setStatus(t, ns, 0, false)
 	kubectl(t, "-n", ns, "rollout", "status", "--timeout=90s", "deployment/big-frontend")
-	kubectl(t, "-n", ns, "wait", "--for=condition=PodScheduled=False", "--timeout=60s", "pod", "-l", "app=big-worker")
+	await(t, commandLimit, "the worker that cannot be scheduled", func() bool { // kubectl wait fails where there is no pod yet
+		return kubectl(t, "-n", ns, "get", "pods", "-l", "app=big-worker", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="PodScheduled")].status}`) == "False"
+	})
 	a := run(t, 1, "sweep", "--target", "k8s:"+ns+"/big")
 	for _, want := range []string{
 		"k8s:" + ns + "/big is not ready", "condition Ready is False (some_resources_are_not_ready: workers are loading the model)",

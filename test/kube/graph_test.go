@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // graph is a DynamoGraphDeployment with pods that play its frontend, which is
@@ -25,6 +26,11 @@ func (g graph) up(t *testing.T, ns string) {
 	apply(t, ns, g.object()+g.frontend()+g.worker())
 	kubectl(t, "-n", ns, "rollout", "status", "--timeout=90s", "deployment/"+g.name+"-frontend")
 	kubectl(t, "-n", ns, "rollout", "status", "--timeout=90s", "deployment/"+g.name+"-worker")
+	// Ready pods come before the endpoints of their Service.
+	await(t, time.Minute, "an answer of the Service", func() bool {
+		_, err := shared.try("", "get", "--raw", "/api/v1/namespaces/"+ns+"/services/"+g.name+"-frontend:8000/proxy/v1/models")
+		return err == nil
+	})
 	g.setStatus(t, ns, g.workers, true)
 }
 

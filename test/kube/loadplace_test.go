@@ -32,7 +32,7 @@ func TestLoadNodeSelector(t *testing.T) {
 	if code := p.end(t); code != 9 {
 		t.Errorf("exit %d\n%s", code, p.text())
 	}
-	a := run(t, 1, sweepArgs(ns, "llama", filepath.Join(dir, "b"), fromPods("1", "--levels", "4", "--load-node-selector", "pool=none", "--load-wait", "6s")...)...)
+	a := run(t, 1, sweepArgs(ns, "llama", filepath.Join(dir, "b"), fromPods("1", "--levels", "4", "--load-node-selector", "pool=none", "--load-wait", "12s")...)...)
 	if !strings.Contains(a.stderr, "didn't match Pod's node affinity/selector") {
 		t.Errorf("the scheduler's words are missing:\n%s", a.stderr)
 	}

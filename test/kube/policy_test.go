@@ -41,8 +41,8 @@ spec: {limits: [{type: Container, default: {cpu: "1"}, max: {cpu: "1"}}]}
 		}
 	}
 	nothingLeft(t, strict)
-	a = run(t, 1, there("three", "3", "--load-wait", "6s")...)
-	for _, want := range []string{"2 of 3 load generators run after 6s", "exceeded quota: few", "ask for less with --load-pods"} {
+	a = run(t, 1, there("three", "3", "--load-wait", "20s")...)
+	for _, want := range []string{"2 of 3 load generators run after 20s", "exceeded quota: few", "ask for less with --load-pods"} {
 		if !strings.Contains(a.stderr, want) {
 			t.Errorf("no %q in\n%s", want, a.stderr)
 		}

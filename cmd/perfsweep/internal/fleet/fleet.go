@@ -109,7 +109,8 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Preflight is loadgen.RunPreflight, made by the first generator.
+// Preflight is loadgen.RunPreflight, made by the first generator. One that is
+// lost meanwhile is a loadgen.NotYetError: what takes its place may do.
 func (f *Fleet) Preflight(ctx context.Context, cfg loadgen.Config, spec loadgen.WorkloadSpec) (loadgen.Preflight, error) {
 	o, err := orderOf(cfg, spec, loadgen.Preflight{})
 	if err != nil {
@@ -120,19 +121,24 @@ func (f *Fleet) Preflight(ctx context.Context, cfg loadgen.Config, spec loadgen.
 		return loadgen.Preflight{}, err
 	}
 	m := crew[0]
+	m.run = o.Run
 	defer m.abort(ctx)
-	if _, err := f.call(ctx, m.pod, pathPreflight, o); err != nil {
-		return loadgen.Preflight{}, err
+	if _, err := m.ask(ctx, pathPreflight, o); err != nil {
+		return loadgen.Preflight{}, m.orLater(err)
 	}
 	for {
 		st, err := m.await(ctx, o.Run, "", preflightWait)
 		switch {
 		case err != nil:
-			return loadgen.Preflight{}, err
+			return loadgen.Preflight{}, m.orLater(err)
 		case st.Finished && st.BadInput:
 			return loadgen.Preflight{}, &loadgen.BadInputError{Msg: st.Error}
 		case st.Finished && st.Error != "":
-			return loadgen.Preflight{}, fmt.Errorf("from generator %s: %s", m.pod.Name(), st.Error)
+			err := fmt.Errorf("from generator %s: %s", m.pod.Name(), st.Error)
+			if st.NotYet {
+				err = &loadgen.NotYetError{Err: err}
+			}
+			return loadgen.Preflight{}, err
 		case st.Finished && st.Preflight != nil:
 			return *st.Preflight, nil
 		case st.Finished:

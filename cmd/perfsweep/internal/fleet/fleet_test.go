@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -143,6 +144,49 @@ func TestEngineThatFails(t *testing.T) {
 		r, err := f.Run(t.Context(), cfg, pre)
 		if err != nil || r.Stopped != "errors" || r.All[loadgen.Connect] != r.All.Total() || len(r.LostPods) > 0 {
 			t.Errorf("stopped %q, %v, lost %q: %v", r.Stopped, r.All, r.LostPods, err)
+		}
+	})
+}
+
+// TestPreflightTooEarly: a target that nobody serves yet, and a generator that is
+// lost meanwhile, are told as what another try may find otherwise; a way that
+// breaks once is none of them.
+func TestPreflightTooEarly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sim, pods, f := simulated(t, "kneed?chunk=32", 1)
+		spec, _ := loadgen.DefaultSpec(loadgen.Synthetic)
+		again := func(dial func(context.Context, string, string) (net.Conn, error)) {
+			pods[0].kill()
+			pods[0].dial = dial
+			pods[0].start()
+		}
+		early := func() (bool, error) {
+			_, err := f.Preflight(t.Context(), loadgen.Config{BaseURL: "http://sim.invalid"}, spec)
+			var e *loadgen.NotYetError
+			return errors.As(err, &e), err
+		}
+		again(func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
+		})
+		if yes, err := early(); !yes || !strings.Contains(err.Error(), "connection refused") {
+			t.Errorf("nobody serves: %v", err)
+		}
+		again(sim.Dial)
+		time.AfterFunc(20*time.Millisecond, pods[0].kill)
+		if yes, err := early(); !yes || !strings.Contains(err.Error(), "lost") {
+			t.Errorf("lost: %v", err)
+		}
+		pods[0].start()
+		broken := false
+		pods[0].spoil = func(path string, answer []byte) []byte {
+			if path == pathPreflight && !broken {
+				broken = true
+				return answer[:1]
+			}
+			return answer
+		}
+		if _, err := early(); err != nil || !broken {
+			t.Errorf("the way broke once: %v", err)
 		}
 	})
 }

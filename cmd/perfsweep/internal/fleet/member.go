@@ -145,7 +145,7 @@ func (m *member) ask(ctx context.Context, path string, in any) (reply, error) {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
 		}
-		who, alive := m.pod.Alive(ctx)
+		who, alive := m.alive(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
@@ -158,6 +158,23 @@ func (m *member) ask(ctx context.Context, path string, in any) (reply, error) {
 		}
 		sleep(ctx, again)
 	}
+}
+
+// alive asks whether the pod is still there; an API server that does not answer
+// must not hold up the next call to the pod itself.
+func (m *member) alive(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	return m.pod.Alive(ctx)
+}
+
+// orLater is the error of what may be asked of whoever takes the place of one that
+// was lost.
+func (m *member) orLater(err error) error {
+	if m.lost == nil {
+		return err
+	}
+	return &loadgen.NotYetError{Err: err}
 }
 
 func (m *member) lose(err error) error {

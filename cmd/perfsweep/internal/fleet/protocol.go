@@ -84,6 +84,8 @@ type status struct {
 	// Why it could not be made or was interrupted, of a finished one.
 	Error    string `json:"error,omitempty"`
 	BadInput bool   `json:"bad_input,omitempty"`
+	// NotYet says that the server may only have to become ready.
+	NotYet bool `json:"not_yet,omitempty"`
 	// Interrupted says that it was ended from outside.
 	Interrupted bool `json:"interrupted,omitempty"`
 

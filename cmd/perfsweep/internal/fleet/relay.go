@@ -73,7 +73,14 @@ func (r *relay) RoundTrip(req *http.Request) (*http.Response, error) {
 	if host := net.JoinHostPort(req.URL.Hostname(), port); req.Method != http.MethodGet || !slices.Contains(r.hosts, host) {
 		return nil, fmt.Errorf("a generator relays GETs of %q, not %s of %s", r.hosts, req.Method, host)
 	}
-	out, err := r.fleet.call(req.Context(), r.fleet.pods[0], pathGet, &call{URL: req.URL.String()})
+	ask := func() (reply, error) {
+		return r.fleet.call(req.Context(), r.fleet.pods[0], pathGet, &call{URL: req.URL.String()})
+	}
+	out, err := ask()
+	if err != nil && !refused(err) && req.Context().Err() == nil { // a way that broke once
+		sleep(req.Context(), again)
+		out, err = ask()
+	}
 	if err != nil {
 		return nil, err
 	}

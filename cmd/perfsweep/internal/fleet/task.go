@@ -127,7 +127,9 @@ func (t *task) waiting(what string, since time.Duration) {
 // fail makes the end of a task that gave nothing.
 func (t *task) fail(ctx context.Context, err error) {
 	var bad *loadgen.BadInputError
+	var early *loadgen.NotYetError
 	t.change(func(st *status) {
 		st.Finished, st.Error, st.BadInput, st.Interrupted = true, err.Error(), errors.As(err, &bad), ctx.Err() != nil
+		st.NotYet = errors.As(err, &early)
 	})
 }

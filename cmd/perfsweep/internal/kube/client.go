@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
@@ -29,7 +30,8 @@ const maxAnswer = 64 << 20
 // Client talks to one cluster. Its methods may be called concurrently.
 type Client struct {
 	dynamic   dynamic.Interface
-	stream    *http.Client // unbounded answers: logs
+	stream    *http.Client // unbounded answers, asked for once: logs, pods
+	short     *http.Client // answers that end, asked for until they come
 	base      *url.URL     // of the API server
 	namespace string
 	inCluster bool
@@ -110,7 +112,7 @@ func newClient(cfg *rest.Config, namespace string, inCluster bool) (*Client, err
 		return nil, inputf("using the kubeconfig: %w", err)
 	}
 	bounded := *client
-	bounded.Transport = limitAnswers{client.Transport}
+	bounded.Transport = limitAnswers{patient{client.Transport, &atomic.Bool{}}}
 	dyn, err := dynamic.NewForConfigAndClient(cfg, &bounded)
 	if err != nil {
 		return nil, inputf("using the kubeconfig: %w", err)
@@ -118,7 +120,7 @@ func newClient(cfg *rest.Config, namespace string, inCluster bool) (*Client, err
 	// A proxied pod must not send us, and our credentials, elsewhere.
 	stream := *client
 	stream.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{dynamic: dyn, stream: &stream, base: base, namespace: namespace, inCluster: inCluster, inside: newInside()}, nil
+	return &Client{dynamic: dyn, stream: &stream, short: &bounded, base: base, namespace: namespace, inCluster: inCluster, inside: newInside()}, nil
 }
 
 // SilenceLibrary discards what the Kubernetes library would log to stderr: its
@@ -147,9 +149,13 @@ func (c *Client) resource(gvr schema.GroupVersionResource, ns string) dynamic.Re
 }
 
 // raw sends one request to a path of the API server ("/api/v1/…?follow=true"):
-// logs, pods/proxy, services/proxy, discovery. Any status is an answer: see
-// statusError. The caller closes the body and bounds what it reads of it.
+// logs, pods/proxy. Any status is an answer: see statusError. The caller closes
+// the body and bounds what it reads of it.
 func (c *Client) raw(ctx context.Context, verb, path string, header http.Header, body io.Reader) (*http.Response, error) {
+	return c.send(ctx, c.stream, verb, path, header, body)
+}
+
+func (c *Client) send(ctx context.Context, with *http.Client, verb, path string, header http.Header, body io.Reader) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, verb, strings.TrimSuffix(c.base.String(), "/")+path, body)
 	if err != nil {
 		return nil, fmt.Errorf("making the request %s %s: %w", verb, path, err)
@@ -157,7 +163,7 @@ func (c *Client) raw(ctx context.Context, verb, path string, header http.Header,
 	for k, v := range header {
 		req.Header[k] = v
 	}
-	return c.stream.Do(req)
+	return with.Do(req)
 }
 
 // limitAnswers ends an answer that is larger than anything the API server means.

@@ -262,13 +262,13 @@ func poll(ctx context.Context, ask func() (bool, error), late func() string) err
 	defer tick.Stop()
 	for {
 		ok, err := ask()
-		if ok || err != nil && ctx.Err() == nil {
+		if ok || err != nil && ctx.Err() == nil && !passing(err) {
 			return err
 		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", late(), ctx.Err())
+			return errors.Join(fmt.Errorf("%s: %w", late(), ctx.Err()), err)
 		}
 	}
 }

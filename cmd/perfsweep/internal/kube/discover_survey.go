@@ -94,7 +94,7 @@ func (s *survey) noDynamo(others string) error {
 
 // about reads one page of the API's directory.
 func (c *Client) about(ctx context.Context, path string, into any) (found bool, err error) {
-	resp, err := c.raw(ctx, "GET", path, nil, nil)
+	resp, err := c.send(ctx, c.short, "GET", path, nil, nil)
 	if err == nil {
 		defer func() { _ = resp.Body.Close() }() // read as far as it matters
 		err = statusError(resp)

@@ -11,11 +11,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
+// insideDial is above the 7 s after which a third SYN is sent: a busy node may
+// drop two.
+const insideDial = 10 * time.Second
+
 // newInside is the client for pods of the cluster that this process is in.
 func newInside() *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			DialContext:         (&net.Dialer{Timeout: insideDial}).DialContext,
 			MaxIdleConnsPerHost: 8, IdleConnTimeout: time.Minute,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -81,8 +81,9 @@ func (j *LoadJob) Name() string { return j.name }
 // their index: a pod that was replaced is the same LoadPod in another incarnation.
 func (j *LoadJob) Pods() []*LoadPod { return j.pods }
 
-// closeTime bounds a removal: pods have podGrace, and kubelets are slow at times.
-const closeTime = time.Minute
+// closeTime bounds a removal: pods have podGrace, but a kubelet that is busy, or
+// an API server that is away, takes its time.
+const closeTime = removeTimeout
 
 // Close removes the Job, its pods and its Secret, and returns when they are
 // gone. It may be called again, and works when ctx has ended.

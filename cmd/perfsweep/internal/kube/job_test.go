@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 func loadSpec(pods int) LoadSpec {
@@ -169,6 +171,29 @@ func TestStartLoadRefused(t *testing.T) {
 				t.Errorf("left behind: %v", got)
 			}
 		})
+	}
+}
+
+// A pod that its node could not keep is replaced: nothing is wrong with it, as
+// there is with one that ended by itself.
+func TestDisrupted(t *testing.T) {
+	for name, c := range map[string]struct {
+		status    map[string]any
+		disrupted bool
+	}{
+		"evicted":     {map[string]any{"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."}, true},
+		"preempted":   {map[string]any{"phase": "Failed", "conditions": []any{map[string]any{"type": "DisruptionTarget", "status": "True", "reason": "PreemptionByScheduler"}}, "containerStatuses": []any{map[string]any{"name": "load", "state": map[string]any{"terminated": map[string]any{"exitCode": int64(137)}}}}}, true},
+		"no CPU left": {map[string]any{"phase": "Failed", "reason": "OutOfcpu"}, true},
+		"ended":       {map[string]any{"phase": "Failed", "containerStatuses": []any{map[string]any{"name": "load", "state": map[string]any{"terminated": map[string]any{"exitCode": int64(2)}}}}}, false},
+		"still there": {map[string]any{"phase": "Running", "conditions": []any{map[string]any{"type": "DisruptionTarget", "status": "True"}}}, false},
+	} {
+		p, err := view[podView](unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "p"}, "status": c.status}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if why := p.waitsFor(); p.disrupted() != c.disrupted || c.disrupted && (why.ended || why.final || why.reason == "") {
+			t.Errorf("%s: disrupted %v, %+v", name, p.disrupted(), why)
+		}
 	}
 }
 

@@ -16,8 +16,11 @@ const (
 	// be pulled, and a node to be added.
 	DefaultLoadWait = 5 * time.Minute
 	// hopelessFor is how long a reason that does not go away by itself is
-	// believed to be a hiccup, as of a registry.
+	// believed to be a hiccup, pullsFor where it is an image that does not come: a
+	// lost DNS packet is enough for that, kubelets try again after 10 s, 20 s and
+	// 40 s only, and tell the old reason while they pull.
 	hopelessFor = 20 * time.Second
+	pullsFor    = time.Minute
 	// saidAfter keeps quiet about what every start goes through.
 	saidAfter = 2 * time.Second
 	pollEvery = 300 * time.Millisecond
@@ -55,6 +58,8 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 			return ctx.Err()
 		case within.Err() != nil:
 			return fmt.Errorf("%d of %d load generators run after %s%s", pods, len(j.pods), wait, because(last))
+		case err != nil && passing(err):
+			why = stuck{reason: err.Error()}
 		case err != nil:
 			return err
 		case why.final, why.ended && !j.ran: // later ones are replaced, after a pause
@@ -73,7 +78,7 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 			hopeless = time.Time{}
 		} else if hopeless.IsZero() {
 			hopeless = time.Now()
-		} else if time.Since(hopeless) >= hopelessFor {
+		} else if within := time.Since(hopeless); within >= pullsFor || within >= hopelessFor && !why.pull {
 			return errors.New("the load generators do not start: " + why.reason)
 		}
 		select {

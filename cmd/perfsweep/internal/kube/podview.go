@@ -142,12 +142,28 @@ func (p podView) incarnation() string {
 type stuck struct {
 	reason   string
 	hopeless bool // it does not go away by itself
+	pull     bool // of its image, which kubelets try now and then
 	ended    bool // a process was started and has ended: it may be replaced
 	final    bool // nothing will take its place
 }
 
+// displaced are the words of kubelets for a pod that had to go, or could not
+// come, for want of something of the node's, beside any OutOf….
+var displaced = [...]string{"Evicted", "Preempting", "NodeShutdown", "Shutdown", "Terminated", "UnexpectedAdmissionError"}
+
+// disrupted reports whether a pod ended for its node's or the cluster's reasons:
+// nothing is wrong with it, and what takes its place may run.
+func (p podView) disrupted() bool {
+	why := p.Status.Reason
+	return p.ended() && (strings.HasPrefix(why, "OutOf") || slices.Contains(displaced[:], why) ||
+		slices.ContainsFunc(p.Status.Conditions, func(c conditionView) bool { return c.Type == "DisruptionTarget" && c.Status == "True" }))
+}
+
 // waitsFor says why a pod does not run yet; "" when nothing is known yet, or it runs.
 func (p podView) waitsFor() stuck {
+	if p.disrupted() {
+		return stuck{reason: fmt.Sprintf("pod %s had to leave its node (%s) and is replaced", p.Metadata.Name, clip(p.end()))}
+	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == "PodScheduled" && c.Status == "False" && c.Reason == "Unschedulable" {
 			return stuck{reason: fmt.Sprintf("pod %s cannot be scheduled: %s", p.Metadata.Name, clip(c.Message))}
@@ -194,7 +210,7 @@ func (c containerStatus) stuck(pod string) stuck {
 	}
 	switch w.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable":
-		return stuck{reason: fmt.Sprintf("pod %s cannot get its image (%s): %s", pod, w.Reason, clip(w.Message)), hopeless: true}
+		return stuck{reason: fmt.Sprintf("pod %s cannot get its image (%s): %s", pod, w.Reason, clip(w.Message)), hopeless: true, pull: true}
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
 		return stuck{reason: fmt.Sprintf("container %s of pod %s cannot be made (%s): %s", c.Name, pod, w.Reason, clip(w.Message)), hopeless: true}
 	case "CrashLoopBackOff":

@@ -37,6 +37,9 @@ func await(ctx context.Context, what string, say func(string), look func(context
 	for {
 		s, err := look(ctx)
 		if ctx.Err() == nil {
+			if err != nil && passing(err) {
+				s, err = state{why: []string{err.Error()}, stuck: err.Error()}, nil
+			}
 			if err != nil {
 				return fmt.Errorf("waiting for %s: %w", what, err)
 			}
