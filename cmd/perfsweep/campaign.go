@@ -30,6 +30,7 @@ type campaign struct {
 	loaders   *loaders // nil: this process makes the load
 	named     bool     // the cluster names the deployment
 	precision string   // of what --deploy has brought up, as far as it is known
+	noted     []string // what bringing it up has told already
 	// id is the campaign's, as its journal has it; "" where none is needed.
 	id   string
 	ears ears

@@ -15,18 +15,18 @@ import (
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
-const deployHelp = `With --deploy the deployment that a k8s:NAMESPACE/NAME target names is brought up
-first: the one that AICR's evaluator makes for itself, for --model on --gpus GPUs, with a
+const deployHelp = `With --deploy the deployment that a k8s:NAMESPACE/NAME target names is brought up first:
+the one that AICR's evaluator makes for itself, for --model on --gpus GPUs, with a
 volume that the model is downloaded into once. It waits with reasons, for at most
---deploy-timeout, and 5 minutes more for the first answer, measures, and removes what
-it made, on every way out; --keep leaves it. --deploy-file FILE (YAML, all fields optional, unknown ones refused) changes it:
-image, image_registry, image_pull_secrets, gpus_per_worker, precision, router_mode,
-frontends, node_selector, tolerations (key, value, effect), scheduler, kai_queue,
-kueue_queue, gpu_access (device-plugin or dra), ca_bundle (config_map, key), model_pvc
-(a claim that holds the model: nothing is downloaded) and model_cache (off, size,
-storage_class, token_secret, token_key). The precision, else the one that the
-checkpoint's name tells, becomes the label of that name. What a killed process left is listed by
-"perfsweep discover --leftovers".`
+--deploy-timeout, and 5 minutes more for the first answer, measures, and removes what it
+made, on every way out; --keep leaves it. --deploy-file FILE (YAML, all fields optional,
+unknown ones refused) changes it: image, image_registry, image_pull_secrets,
+gpus_per_worker, precision, router_mode, frontends, node_selector, tolerations (key,
+value, effect), scheduler, kai_queue, kueue_queue, gpu_access (device-plugin or dra),
+ca_bundle (config_map, key), model_pvc (a claim that holds the model: nothing is
+downloaded) and model_cache (off, size, storage_class, token_secret, token_key). The
+precision, else the one that the checkpoint's name tells, becomes the label of that
+name. What a killed process left is listed by "perfsweep discover --leftovers".`
 
 // deployFlags bring up what is measured.
 type deployFlags struct {
@@ -151,6 +151,7 @@ func (c *campaign) bringUp(ctx context.Context, s kube.DeploySpec) (remove func(
 	for _, n := range d.Notes {
 		c.say("note: %s", n)
 	}
+	c.noted = d.Notes
 	return func() error { // it runs in any case
 		if c.flags.deploy.keep {
 			c.say("%s", d.Kept())

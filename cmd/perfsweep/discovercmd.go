@@ -25,13 +25,16 @@ func (a *app) discoverCmd() *cobra.Command {
 their API, and says of each where it serves, which model, on how many GPUs of
 which product and by whose word, which images run, and whether it is ready: the
 operator's verdict is for this generation, and every replica and pod is up. What
-would spoil a measurement is named: autoscalers, mixed GPUs, disaggregation.
+would spoil a measurement is named: autoscalers, mixed GPUs, disaggregation, an
+operator or a chart of it that is of another release than the images.
 
-It only reads, and only in the namespace that was asked for. It needs to get and
-list dynamographdeployments.nvidia.com there; without the rights to list pods,
-services and autoscalers, and to get nodes and claim templates, what they tell is
-unknown, and a note says which rule is missing. The line that begins with k8s: is
-what --target of the other commands takes.
+It only reads, and only in the namespace that was asked for, except for nodes and
+the operator. It needs to get and list dynamographdeployments.nvidia.com there;
+without the rights to list pods, services and autoscalers, and to get nodes and
+claim templates, what they tell is unknown, and a note says which rule is missing;
+without that to list deployments.apps in all namespaces nothing is said of the
+operator. The line that begins with k8s: is what --target of the other commands
+takes.
 
 It ends with 0 when it could look, whatever it found, with 1 when it could not
 (no permission, no such API, no connection), and with 2 for a wrong context or

@@ -65,7 +65,9 @@ func (c *campaign) resolve(ctx context.Context) (*target, error) {
 func (c *campaign) inCluster(cluster *kube.Client, d kube.Deployment) (*target, error) {
 	t := &target{public: "k8s:" + d.Namespace + "/" + d.Name, gpus: d.GPUs, labels: d.Labels}
 	for _, n := range d.Notes {
-		c.say("note: %s: %s", t.public, n)
+		if !slices.Contains(c.noted, n) {
+			c.say("note: %s: %s", t.public, n)
+		}
 	}
 	if err := c.measurable(t.public, d); err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ func (d *Deployed) plan(ctx context.Context) ([]planned, error) {
 	}
 	r := graphKind
 	r.Version = version
-	d.Notes = append(d.Notes, c.versionSkew(ctx, s.Image)...)
+	d.Notes = append(d.Notes, versionSkew(c.operators(ctx), s.Image)...)
 	return append(out, planned{r, s.DGD(version)}), nil
 }
 

@@ -153,6 +153,7 @@ func (s *survey) describe(ctx context.Context, o object) (Deployment, error) {
 	s.readGPUs(ctx, g)
 	s.readNodes(ctx, g)
 	s.readAutoscalers(ctx, g)
+	s.readVersions(ctx, g)
 	if err := ctx.Err(); err != nil {
 		return d, fmt.Errorf("reading DynamoGraphDeployment %s in namespace %s: %w", d.Name, d.Namespace, err)
 	}

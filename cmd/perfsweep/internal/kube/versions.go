@@ -48,25 +48,47 @@ const operatorLabel = "app.kubernetes.io/name=dynamo-operator"
 
 var semantic = regexp.MustCompile(`\d+\.\d+(?:\.\d+)?`)
 
-// versionSkew says where the operator, its chart and the image to be deployed
-// are of different releases: the pair has panicked at start (AICR issue 1192). It is
-// advice: where the operator cannot be read, nothing is said.
-func (c *Client) versionSkew(ctx context.Context, image string) []string {
-	list, err := c.resource(deploymentKind, "").List(ctx, metav1.ListOptions{LabelSelector: operatorLabel, Limit: 10})
-	if err != nil || len(list.Items) == 0 {
+// operators are the operator's Deployments, wherever they are. What they tell is
+// advice: who may not read them is told nothing.
+func (c *Client) operators(ctx context.Context) []object {
+	list, err := c.listAll(ctx, deploymentKind, "", operatorLabel)
+	if err != nil {
 		return nil
 	}
+	return list
+}
+
+// versionSkew says where the operator, its chart and an image of a deployment are
+// of different releases: the pair has panicked at start (AICR issue 1192).
+func versionSkew(operators []object, images ...string) []string {
 	var out []string
-	for _, o := range list.Items {
-		if s := skew(o.Object, image); s != "" {
-			out = append(out, s)
+	for _, image := range images {
+		for _, o := range operators {
+			if s := skew(o, image); s != "" && !slices.Contains(out, s) {
+				out = append(out, s)
+			}
 		}
 	}
 	return out
 }
 
+// readVersions holds the images of a deployment against its operator.
+func (s *survey) readVersions(ctx context.Context, g *graph) {
+	var images []string
+	for _, p := range g.parts {
+		if (p.serves() || p.Type == "frontend") && p.Image != "" {
+			images = append(images, p.Image)
+		}
+	}
+	operators, err := s.list(ctx, deploymentKind, "", operatorLabel)
+	if err != nil {
+		return // advice
+	}
+	g.Notes = append(g.Notes, versionSkew(operators, images...)...)
+}
+
 // skew compares the releases that an operator's Deployment and an image tell.
-func skew(operator map[string]any, image string) string {
+func skew(operator object, image string) string {
 	labels, _, _ := unstructured.NestedStringMap(operator, "metadata", "labels")
 	told := [][2]string{{"image " + imageTag(image), release(imageTag(image))}}
 	if chart := labels["helm.sh/chart"]; chart != "" {
