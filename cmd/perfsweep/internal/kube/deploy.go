@@ -29,6 +29,7 @@ type Made struct {
 	Namespace string
 	Name      string
 	UID       types.UID
+	At        time.Time // by the cluster's clock
 }
 
 func (m Made) String() string { return m.Kind + " " + m.Namespace + "/" + m.Name }
@@ -64,7 +65,7 @@ func (c *Client) Deploy(ctx context.Context, run Run, s DeploySpec, say func(str
 		}
 		say("made " + d.made[len(d.made)-1].String())
 		if o.resource == jobKind {
-			if err := d.awaitPopulated(ctx, say); err != nil {
+			if err := d.awaitPopulated(ctx, d.made[len(d.made)-1], say); err != nil {
 				return d, err
 			}
 		}
@@ -154,7 +155,7 @@ func (d *Deployed) create(ctx context.Context, p planned) error {
 	if err != nil {
 		return explain(err, "create", resourceName(p.resource), d.Spec.Namespace, o.GetName())
 	}
-	d.made = append(d.made, Made{p.resource, o.GetKind(), d.Spec.Namespace, got.GetName(), got.GetUID()})
+	d.made = append(d.made, Made{p.resource, o.GetKind(), d.Spec.Namespace, got.GetName(), got.GetUID(), got.GetCreationTimestamp().Time})
 	return nil
 }
 
@@ -162,13 +163,16 @@ func (d *Deployed) create(ctx context.Context, p planned) error {
 func resourceName(r schema.GroupVersionResource) string { return r.GroupResource().String() }
 
 // UID is that of the deployment itself, "" before it was made.
-func (d *Deployed) UID() string {
+func (d *Deployed) UID() string { return string(d.graph().UID) }
+
+// graph is the deployment itself among what was made.
+func (d *Deployed) graph() Made {
 	for _, m := range d.made {
 		if m.Kind == dgdKind {
-			return string(m.UID)
+			return m
 		}
 	}
-	return ""
+	return Made{}
 }
 
 // Kept says what stays in the cluster, and how it is removed.

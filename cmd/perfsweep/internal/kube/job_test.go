@@ -217,9 +217,11 @@ func TestRefusal(t *testing.T) {
 		{"policy", []eventView{
 			event("2026-11-30T12:00:00Z", "Error creating: exceeded quota"),
 			event("2026-11-30T12:00:09Z", `Error creating: pods "x" is forbidden: violates PodSecurity "restricted:latest"`),
-		}, `the pods are refused: pods "x" is forbidden: violates PodSecurity "restricted:latest"; have the policy allow them, or name another namespace with --load-namespace`, true},
+		}, `the pods are refused: pods "x" is forbidden: violates PodSecurity "restricted:latest"; have the namespace's label pod-security.kubernetes.io/enforce allow them, or name another namespace with --load-namespace`, true},
+		{"a rule of the cluster", []eventView{event("2026-11-30T12:00:00Z", `Error creating: pods "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`)}, `the pods are refused: pods "x" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no; have the policy allow them, or name another namespace with --load-namespace`, true},
+		{"a webhook", []eventView{event("2026-11-30T12:00:00Z", `Error creating: admission webhook "w" denied the request: no`)}, `the pods are refused: admission webhook "w" denied the request: no; have the policy allow them, or name another namespace with --load-namespace`, true},
 	} {
-		if got := refusal(tt.events); got.reason != tt.want || got.hopeless != tt.hopeless {
+		if got := refusal(tt.events, loadWays()); got.reason != tt.want || got.hopeless != tt.hopeless {
 			t.Errorf("%s: %q, %v", tt.name, got.reason, got.hopeless)
 		}
 	}

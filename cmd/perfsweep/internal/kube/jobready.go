@@ -131,7 +131,7 @@ func (j *LoadJob) look(ctx context.Context, events bool) (run int, why stuck, wh
 	if err != nil {
 		return run, why, who, err
 	}
-	j.refused = refusal(seen)
+	j.refused = refusal(seen, loadWays())
 	return run, j.refused, who, nil
 }
 

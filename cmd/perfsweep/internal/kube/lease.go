@@ -46,7 +46,7 @@ func (c *Client) HoldLease(ctx context.Context, run Run, namespace string) (*Lea
 	if err != nil {
 		return nil, explain(err, "create", resourceName(leaseKind), namespace, leaseName(run.ID))
 	}
-	l := &Lease{client: c, made: Made{leaseKind, "Lease", namespace, got.GetName(), got.GetUID()}}
+	l := &Lease{client: c, made: Made{leaseKind, "Lease", namespace, got.GetName(), got.GetUID(), got.GetCreationTimestamp().Time}}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	l.done.Go(func() { l.renew(ctx) })
 	return l, nil

@@ -86,7 +86,7 @@ func leftover(kind schema.GroupVersionResource, o unstructured.Unstructured) Lef
 	notes := o.GetAnnotations()
 	started, _ := time.Parse(time.RFC3339, notes[StartedAnnotation]) // zero where it was edited away
 	return Leftover{
-		Made: Made{kind, o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID()},
+		Made: Made{kind, o.GetKind(), o.GetNamespace(), o.GetName(), o.GetUID(), o.GetCreationTimestamp().Time},
 		Run:  o.GetLabels()[RunLabel], Host: notes[HostAnnotation], Started: started, Kept: notes[KeepAnnotation] == "true",
 	}
 }

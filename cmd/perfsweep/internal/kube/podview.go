@@ -218,38 +218,3 @@ func (c containerStatus) stuck(pod string) stuck {
 	}
 	return stuck{}
 }
-
-// refusal is the last refusal to create pods, from the events of what owns them,
-// with the way out: a quota, a LimitRange, or an admission policy. Empty where
-// there is none. A quota may be given back by whoever holds it.
-func refusal(events []eventView) stuck {
-	var last eventView
-	for _, e := range events {
-		if e.Reason == "FailedCreate" && !e.at().Before(last.at()) {
-			last = e
-		}
-	}
-	if last.Message == "" {
-		return stuck{}
-	}
-	_, why, ok := strings.Cut(last.Message, "Error creating: ")
-	if !ok {
-		why = last.Message
-	}
-	s := stuck{reason: "the pods are refused: " + clip(why)}
-	const elsewhere = "or name another namespace with --load-namespace"
-	switch {
-	case strings.Contains(why, "exceeded quota"):
-		s.reason += "; ask for less with --load-pods, --load-cpu and --load-memory, " + elsewhere
-	case strings.Contains(why, "must specify"): // of a quota on limits, which the pods have none of
-		s.reason += "; give the namespace a LimitRange with default limits, " + elsewhere
-		s.hopeless = true
-	case strings.Contains(why, " usage per "), strings.Contains(why, "resources.requests: Invalid"): // of a LimitRange, or against the limit that it gives
-		s.reason += "; change --load-cpu and --load-memory, " + elsewhere
-		s.hopeless = true
-	case strings.Contains(why, "violates PodSecurity"), strings.Contains(why, "denied the request"):
-		s.reason += "; have the policy allow them, " + elsewhere
-		s.hopeless = true
-	}
-	return s
-}

@@ -24,13 +24,25 @@ type state struct {
 	done  bool
 	why   []string // what is not ready yet
 	stuck string   // what of it will not repair itself
+	sure  bool     // it is a rule that was applied, no bad minute of anything
+}
+
+// add takes what pods are refused for, where there are none yet.
+func (s *state) add(r stuck) {
+	if r.reason == "" {
+		return
+	}
+	s.why = append(s.why, r.reason)
+	if r.hopeless {
+		s.stuck, s.sure = r.reason, true
+	}
 }
 
 // await looks until it is done, tells what it sees, and gives up at the end of
 // ctx or where nothing more will come.
 func await(ctx context.Context, what string, say func(string), look func(context.Context) (state, error)) error {
 	begun, told, toldAt := time.Now(), "", time.Time{}
-	stuck, stuckSince := "", time.Time{}
+	stuckSince := time.Time{}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	var last state
@@ -48,11 +60,17 @@ func await(ctx context.Context, what string, say func(string), look func(context
 				return nil
 			}
 			last = s
-			if s.stuck != stuck {
-				stuck, stuckSince = s.stuck, time.Now()
+			if s.stuck == "" {
+				stuckSince = time.Time{}
+			} else if stuckSince.IsZero() { // in other words it is the same: names of pods change
+				stuckSince = time.Now()
 			}
-			if stuck != "" && time.Since(stuckSince) > stuckFor {
-				return fmt.Errorf("waiting for %s: %s, for %s now", what, stuck, stuckFor)
+			limit := stuckFor
+			if s.sure {
+				limit = hopelessFor
+			}
+			if s.stuck != "" && time.Since(stuckSince) > limit {
+				return fmt.Errorf("waiting for %s: %s, for %s now", what, s.stuck, limit)
 			}
 			if line := strings.Join(s.why, "; "); line != told || time.Since(toldAt) > repeatAfter {
 				told, toldAt = line, time.Now()
@@ -68,7 +86,7 @@ func await(ctx context.Context, what string, say func(string), look func(context
 }
 
 // awaitPopulated waits until the model is in its volume.
-func (d *Deployed) awaitPopulated(ctx context.Context, say func(string)) error {
+func (d *Deployed) awaitPopulated(ctx context.Context, made Made, say func(string)) error {
 	s := d.Spec
 	return await(ctx, "the model cache to be filled", say, func(ctx context.Context) (state, error) {
 		job, err := d.client.resource(jobKind, s.Namespace).Get(ctx, s.populateJob(), metav1.GetOptions{})
@@ -92,6 +110,7 @@ func (d *Deployed) awaitPopulated(ctx context.Context, say func(string)) error {
 		st := podsState(list)
 		if len(list) == 0 {
 			st.why = append(st.why, "the Job has no pod yet")
+			st.add(d.client.refusals(ctx, made))
 		}
 		st.why = append(st.why, d.claimState(ctx)...)
 		if len(st.why) == 0 {
@@ -142,9 +161,21 @@ func (d *Deployed) awaitReady(ctx context.Context, say func(string)) error {
 		if len(list) == 0 {
 			st.why = append(st.why, "there are no pods yet: the operator makes them")
 		}
+		if len(list) < wanted(dep) {
+			st.add(d.client.refusals(ctx, d.graph()))
+		}
 		st.why = append(st.why, dep.NotReady...)
 		return st, nil
 	})
+}
+
+// wanted is how many pods a deployment has at least.
+func wanted(d Deployment) int {
+	n := 0
+	for _, c := range d.Components {
+		n += c.Replicas
+	}
+	return n
 }
 
 // dgdLabel is the operator's mark on the pods and Services of a deployment.
