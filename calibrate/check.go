@@ -163,6 +163,9 @@ func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curv
 	if c.Rejudged != "" {
 		out = append(out, c.Rejudged)
 	}
+	if cold := sweep.WarmingUp(c.Runs); cold != "" {
+		out = append(out, cold)
+	}
 	if n, by := invalidRuns(c); n > 0 {
 		out = append(out, fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(c.Runs), counts(by)))
 	}

@@ -111,6 +111,7 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 		add(fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(j.curve.Runs), counts(by)))
 	}
 	add(j.curve.Rejudged)
+	add(sweep.WarmingUp(j.curve.Runs))
 	if a := j.attempts; a.stalled > 0 {
 		add(fmt.Sprintf("%d of %d attempts at %d per GPU stalled", a.stalled, a.total, j.op()))
 	}

@@ -108,6 +108,10 @@ type Result struct {
 	SeriesSeconds float64   `json:"series_s,omitempty"`
 	// SeriesStartS is where the measured part begins, from Started on.
 	SeriesStartS float64 `json:"series_start_s,omitempty"`
+	// TTFTWavesMS is TTFT p50 of the first waves, of a request a stream (of 16 at
+	// least) in the order of sending, of a steady run's measured part: it falls while
+	// kernels are compiled as they are first needed.
+	TTFTWavesMS []float64 `json:"ttft_waves_ms,omitempty"`
 	// LongestSilenceMS is the longest time in the measured part during which
 	// no token arrived on any stream; the load is closed, so requests were in
 	// flight. Silences below 10 ms may be missed.

@@ -40,6 +40,9 @@ func summarize(c *control, samples []sample, s *shard) Result {
 	r.Goodput = goodput(c, samples, own, s, p)
 	r.Series, r.SeriesSeconds = series(s.bins, p.watched)
 	r.SeriesStartS = float64(p.watched.from) / (1000 * nsPerMS)
+	if c.kind == Steady { // a gate run's burst does as a cold server does
+		r.TTFTWavesMS = waves(good, c.streams)
+	}
 	r.LongestSilenceMS = float64(longestSilence(s.bins, p.watched)) / nsPerMS
 	n := float64(max(len(good), 1))
 	r.OutputTokensPerRequest = total(good, outputTokens) / n

@@ -79,7 +79,7 @@ func evidence(r Run) error {
 			some = append(some, math.Abs(s.Completed), math.Abs(s.InFlight))
 		}
 	}
-	for _, of := range [][]float64{some, res.Series} {
+	for _, of := range [][]float64{some, res.Series, res.TTFTWavesMS} {
 		for _, v := range of {
 			if !(v >= 0 && v <= mostNumber) {
 				return fmt.Errorf("%v is no measurement", v)

@@ -57,7 +57,7 @@ func gone(r loadgen.Result) error {
 // notify prints a line a run.
 func (c *campaign) notify(gpus int) func(sweep.Event) {
 	var heard remarks
-	var jit waves
+	var jit sweep.Warming
 	view := c.viewOf(gpus)
 	return func(e sweep.Event) {
 		number := e.Done
@@ -93,7 +93,7 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 		for _, w := range heard.fresh(e.Run.Result.Warnings) {
 			line += "\n     note: " + w
 		}
-		if w := jit.hear(*e.Run); w != "" {
+		if w := jit.Hear(*e.Run); w != "" {
 			line += "\n     note: " + w
 		}
 		c.say("%s", line)

@@ -102,8 +102,10 @@ func (c curveFile) read(gpus int) (report.Curve, []string, error) {
 			return report.Curve{}, nil, err
 		}
 		var notes []string
-		if j.Rejudged != "" {
-			notes = []string{j.Rejudged}
+		for _, s := range []string{j.Rejudged, sweep.WarmingUp(j.Runs)} {
+			if s != "" {
+				notes = append(notes, s)
+			}
 		}
 		return report.Curve{Runs: j.Points(), All: j.Runs, Fingerprint: &j.Fingerprint, Preflight: &j.Preflight}, notes, nil
 	}

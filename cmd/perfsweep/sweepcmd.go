@@ -124,6 +124,9 @@ func (a *app) runSweep(ctx context.Context, cam *campaign) error {
 	if curve.Rejudged != "" {
 		fit.Warnings = append(fit.Warnings, curve.Rejudged)
 	}
+	if cold := sweep.WarmingUp(curve.Runs); cold != "" {
+		fit.Warnings = append(fit.Warnings, cold)
+	}
 	if err := a.printCurve(report.Curve{
 		Runs: curve.Points(), Fit: fit, Point: d.Point, Fingerprint: &curve.Fingerprint,
 		Preflight: &curve.Preflight, All: curve.Runs, Reason: d.Reason,
