@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
-	"github.com/perfsweep/perfsweep/sweep/observe"
 )
 
 // campaign is one command's use of a target: preflight, journal, runs.
@@ -79,8 +77,11 @@ func (c *campaign) measure(ctx context.Context) (sweep.Curve, sweep.Decision, er
 		if err != nil {
 			return sweep.Curve{}, sweep.Decision{}, err
 		}
-		defer c.release(ctx, t)
+		defer func() { c.release(ctx, t) }()
 		if err := c.chooseWindow(old); err != nil {
+			return sweep.Curve{}, sweep.Decision{}, err
+		}
+		if t, err = c.beforeLoad(ctx, t, old); err != nil {
 			return sweep.Curve{}, sweep.Decision{}, err
 		}
 		return c.drive(ctx, t, spec, labels, journal, old)
@@ -154,8 +155,10 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	if err != nil {
 		return curve, sweep.Decision{}, err
 	}
-	if err := c.awaitWindow(ctx, run.Curve); err != nil {
-		return curve, sweep.Decision{}, err
+	if t.place == nil { // else it was waited for before pods were started
+		if err := c.awaitWindow(ctx, run.Curve); err != nil {
+			return curve, sweep.Decision{}, err
+		}
 	}
 	if !t.simulated { // a simulator in this process makes garbage of its own
 		defer leanHeap()()
@@ -272,26 +275,4 @@ func (c *campaign) network(cfg *loadgen.Config, t *target) error {
 		c.say("note: %s", why)
 	}
 	return n.apply(cfg, c.changed("api-key-env"))
-}
-
-// The upper end of an adaptive sweep: two times the batch cap where the server
-// publishes one, within these bounds, else sweep.DefaultUpperEnd.
-const (
-	lowestUpperEnd  = 32
-	highestUpperEnd = 1024
-)
-
-// upperEnd rests on the batch cap that the server publishes, if it does.
-func (c *campaign) upperEnd(gpus int) int {
-	caps, err := observe.CapacityOf(c.ears.frontend, c.census.ready)
-	if errors.Is(err, observe.ErrNoWorkerList) && c.census.missing != nil {
-		err = c.census.missing
-	}
-	if err != nil {
-		c.say("note: sweeping up to %d per GPU, as no batch cap is known (%v)", sweep.DefaultUpperEnd, err)
-		return sweep.DefaultUpperEnd
-	}
-	n := min(max(2*caps.Streams()/gpus, lowestUpperEnd), highestUpperEnd)
-	c.say("batch cap %d on each of %s: sweeping up to %d per GPU", caps.MaxNumSeqs, plural(caps.Workers, "worker"), n)
-	return n
 }

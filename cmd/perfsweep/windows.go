@@ -184,6 +184,30 @@ func (c *campaign) awaitDeploying(ctx context.Context, old *sweep.Curve) error {
 	return c.waitForWindow(ctx, w, left)
 }
 
+// beforeLoad waits for --window-gap before the pods are started that make the
+// load in a cluster, which would stand idle meanwhile. What they are to measure may
+// have changed by then, and is looked at again.
+func (c *campaign) beforeLoad(ctx context.Context, t *target, old *sweep.Curve) (*target, error) {
+	if t.place == nil || old == nil {
+		return t, nil
+	}
+	curve := *old
+	curve.Plan.Confirm, curve.Plan.Window = c.plan.Confirm, c.plan.Window
+	curve.Fingerprint.Simulated = t.simulated
+	left, err := c.untilWindow(curve)
+	if err == nil {
+		err = c.awaitWindow(ctx, curve)
+	}
+	if err != nil || left <= 0 {
+		return t, err
+	}
+	now, err := c.resolve(ctx)
+	if err != nil {
+		return t, err
+	}
+	return now, c.chooseWindow(old)
+}
+
 // untilWindow is how long a window that has no run yet is still to be waited for;
 // negative where none is about to begin.
 func (c *campaign) untilWindow(curve sweep.Curve) (time.Duration, error) {

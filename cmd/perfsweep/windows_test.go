@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -177,4 +178,34 @@ func TestWindowRefused(t *testing.T) {
 			t.Errorf("%d runs after %d, %v", len(c.Runs), len(first.Runs), err)
 		}
 	})
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// No pod that makes load is started before --window-gap is over.
+func TestWindowGapHoldsNoPods(t *testing.T) {
+	c, said, k := inWatchedCluster(t, "k8s:team/qwen")
+	c.plan = sweep.Plan{Confirm: true, Window: 2}
+	c.windows = windowFlags{number: 2, gap: time.Hour}
+	now := time.Now()
+	old := &sweep.Curve{Runs: []sweep.Run{{Seq: 1, Window: 1, Started: now, Result: loadgen.Result{Started: now, Ended: now}}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	at, err := c.resolve(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.app.err = writerFunc(func(b []byte) (int, error) { // it says what it waits for, and is interrupted
+		cancel()
+		return said.Write(b)
+	})
+	if _, err := c.beforeLoad(ctx, at, old); !errors.Is(err, context.Canceled) || !strings.Contains(said.String(), "window 2 begins in 1h0m0s") {
+		t.Errorf("%v\n%s", err, said)
+	}
+	for _, asked := range k.Asked() {
+		if strings.Contains(asked, "jobs") {
+			t.Errorf("asked for %q", asked)
+		}
+	}
 }

@@ -21,48 +21,56 @@ import (
 // deployed is the graph that the operator's part makes of what --deploy asks for.
 var deployed = graph{name: "perf", preset: "flat?gpus=2", workers: 2, gpus: 1}
 
-// operate plays the operator for a deployment that does not exist yet: once it
-// does, its pods are made, as its children, and its status tells when they are
-// ready. It returns a channel that is closed when it has.
-func operate(t *testing.T, ns string, g graph) <-chan struct{} {
+// operate plays the operator for deployments of one name that do not exist yet,
+// so many one after the other: once one does, its pods are made, as its children,
+// and its status tells when they are ready.
+func operate(t *testing.T, ns string, g graph, times int) {
 	t.Helper()
-	done := make(chan struct{})
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	go func() {
-		defer close(done)
-		uid := ""
-		tick := time.NewTicker(200 * time.Millisecond)
-		defer tick.Stop()
-		for uid == "" && ctx.Err() == nil {
-			<-tick.C
-			uid, _ = shared.try("", "-n", ns, "get", "dgd", g.name, "--ignore-not-found", "-o", "jsonpath={.metadata.uid}")
-		}
-		if ctx.Err() != nil {
-			return
-		}
-		owned := fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"nvidia.com/v1beta1","kind":"DynamoGraphDeployment","name":%q,"uid":%q,"blockOwnerDeletion":true,"controller":true}]}}`, g.name, uid)
-		for _, step := range []struct {
-			stdin string
-			args  []string
-		}{
-			{g.frontend() + g.worker(), []string{"create", "-f", "-"}},
-			{"", []string{"patch", "service/" + g.name + "-frontend", "--type=merge", "-p", owned}},
-			{"", []string{"patch", "deployment/" + g.name + "-frontend", "--type=merge", "-p", owned}},
-			{"", []string{"patch", "deployment/" + g.name + "-worker", "--type=merge", "-p", owned}},
-			{"", []string{"rollout", "status", "--timeout=90s", "deployment/" + g.name + "-frontend"}},
-			{"", []string{"rollout", "status", "--timeout=90s", "deployment/" + g.name + "-worker"}},
-			{"", []string{"patch", "dgd", g.name, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(
-				`{"status":{"observedGeneration":1,"state":"successful","conditions":[{"type":"Ready","status":"True","reason":"all_resources_are_ready"}],
-				"components":{"Frontend":{"componentKind":"Deployment","replicas":1,"readyReplicas":1},"VllmDecodeWorker":{"componentKind":"Deployment","replicas":%[1]d,"readyReplicas":%[1]d}}}}`, g.workers)}},
-		} {
-			if _, err := shared.try(step.stdin, append([]string{"-n", ns}, step.args...)...); err != nil && ctx.Err() == nil {
-				t.Logf("the operator's part: %v", err) // the command under test will say what it misses
-				return
-			}
+		last := ""
+		for range times {
+			last = operateNext(ctx, t, ns, g, last)
 		}
 	}()
-	return done
+}
+
+// operateNext waits for a deployment that is not the last one.
+func operateNext(ctx context.Context, t *testing.T, ns string, g graph, last string) (uid string) {
+	tick := time.NewTicker(500 * time.Millisecond)
+	defer tick.Stop()
+	for left := ""; (uid == "" || uid == last || left != "") && ctx.Err() == nil; {
+		<-tick.C
+		uid, _ = shared.try("", "-n", ns, "get", "dgd", g.name, "--ignore-not-found", "-o", "jsonpath={.metadata.uid}")
+		if uid != "" && uid != last && last != "" { // what was the last one's goes a little later than it
+			left, _ = shared.try("", "-n", ns, "get", "service,deployment", "-o", "name")
+		}
+	}
+	if ctx.Err() != nil {
+		return uid
+	}
+	owned := fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":"nvidia.com/v1beta1","kind":"DynamoGraphDeployment","name":%q,"uid":%q,"blockOwnerDeletion":true,"controller":true}]}}`, g.name, uid)
+	for _, step := range []struct {
+		stdin string
+		args  []string
+	}{
+		{g.frontend() + g.worker(), []string{"create", "-f", "-"}},
+		{"", []string{"patch", "service/" + g.name + "-frontend", "--type=merge", "-p", owned}},
+		{"", []string{"patch", "deployment/" + g.name + "-frontend", "--type=merge", "-p", owned}},
+		{"", []string{"patch", "deployment/" + g.name + "-worker", "--type=merge", "-p", owned}},
+		{"", []string{"rollout", "status", "--timeout=90s", "deployment/" + g.name + "-frontend"}},
+		{"", []string{"rollout", "status", "--timeout=90s", "deployment/" + g.name + "-worker"}},
+		{"", []string{"patch", "dgd", g.name, "--subresource=status", "--type=merge", "-p", fmt.Sprintf(
+			`{"status":{"observedGeneration":1,"state":"successful","conditions":[{"type":"Ready","status":"True","reason":"all_resources_are_ready"}],
+				"components":{"Frontend":{"componentKind":"Deployment","replicas":1,"readyReplicas":1},"VllmDecodeWorker":{"componentKind":"Deployment","replicas":%[1]d,"readyReplicas":%[1]d}}}}`, g.workers)}},
+	} {
+		if _, err := shared.try(step.stdin, append([]string{"-n", ns}, step.args...)...); err != nil && ctx.Err() == nil {
+			t.Logf("the operator's part: %v", err) // the command under test will say what it misses
+			break
+		}
+	}
+	return uid
 }
 
 // deployFile is a --deploy-file without a volume: the bed provisions none.
@@ -108,7 +116,7 @@ func leftovers(t *testing.T, ns string, more ...string) []leftover {
 // The rights of the manifests are enough for all of it.
 func TestDeployMeasureRemove(t *testing.T) {
 	ns := namespace(t)
-	operate(t, ns, deployed)
+	operate(t, ns, deployed, 1)
 	for _, file := range []string{"rbac.yaml", "rbac-outside.yaml", "rbac-deploy.yaml"} {
 		kubectl(t, "-n", ns, "create", "-f", filepath.Join("..", "..", "deploy", file))
 	}
@@ -136,7 +144,7 @@ func TestDeployNeverReady(t *testing.T) {
 	ns := namespace(t)
 	big := deployed
 	big.gpus = 99
-	operate(t, ns, big)
+	operate(t, ns, big, 1)
 	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""), "--deploy-timeout", "25s")...)
 	for _, want := range []string{"--deploy-timeout 25s has passed", "Insufficient nvidia.com/gpu", "cannot be scheduled"} {
 		if !strings.Contains(a.stderr, want) {
@@ -151,7 +159,7 @@ func TestDeployCrashLoop(t *testing.T) {
 	ns := namespace(t)
 	broken := deployed
 	broken.preset = "no-such-preset"
-	operate(t, ns, broken)
+	operate(t, ns, broken, 1)
 	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""))...)
 	for _, want := range []string{"has ended 3 times", "no-such-preset"} {
 		if !strings.Contains(a.stderr, want) {

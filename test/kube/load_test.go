@@ -36,7 +36,9 @@ type recorded struct {
 }
 
 type recordedRun struct {
-	Step struct {
+	Window     int
+	Deployment string `json:"deployment_id"`
+	Step       struct {
 		ConcurrencyPerGPU int    `json:"concurrency_per_gpu"`
 		Kind              string `json:"kind"`
 	} `json:"step"`

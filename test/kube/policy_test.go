@@ -64,7 +64,7 @@ spec: {limits: [{type: Container, default: {cpu: "1"}, max: {cpu: "1"}}]}
 func TestDeployUnderPodSecurity(t *testing.T) {
 	ns := namespace(t)
 	kubectl(t, "label", "namespace", ns, "pod-security.kubernetes.io/enforce=restricted", "pod-security.kubernetes.io/enforce-version=latest")
-	operate(t, ns, deployed)
+	operate(t, ns, deployed, 1)
 	a := run(t, 1, sweepDeployed(ns, deployFile(t, ""))...)
 	for _, want := range []string{
 		"there are no pods yet: the operator makes them", `violates PodSecurity "restricted:latest"`,
