@@ -12,9 +12,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/perfsweep/perfsweep/test/containerfile"
 )
 
 // product is the label of the GPU nodes.
@@ -97,17 +100,27 @@ func (c *cluster) start(dir string) (stop func(), err error) {
 	}, nil
 }
 
-// buildImage makes an image that holds the binary and nothing else.
+// buildImage makes the image of deploy/Containerfile, as that says.
 func (c *cluster) buildImage(dir string) (imagesFile string, err error) {
-	c.image = "perfsweep:test"
-	c.binary = filepath.Join(dir, "image", "perfsweep")
-	b := exec.Command("go", "build", "-o", c.binary, "./cmd/perfsweep")
-	b.Dir = filepath.Join("..", "..")
-	b.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := b.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", b, err, out)
+	root := filepath.Join("..", "..")
+	text, err := os.ReadFile(filepath.Join(root, "deploy", "Containerfile"))
+	if err != nil {
+		return "", err
 	}
-	raw, err := json.Marshal([]map[string]any{{"ref": c.image, "rootfs": "image", "entrypoint": []string{"/perfsweep"}, "uid": 65532}})
+	file, err := containerfile.Parse(string(text))
+	if err != nil {
+		return "", fmt.Errorf("deploy/Containerfile: %w", err)
+	}
+	if err := file.Make(root, filepath.Join(dir, "image")); err != nil {
+		return "", err
+	}
+	uid, err := strconv.Atoi(file.UID)
+	if err != nil {
+		return "", err
+	}
+	c.image = "perfsweep:test"
+	c.binary = filepath.Join(dir, "image", filepath.FromSlash(file.Entrypoint[0]))
+	raw, err := json.Marshal([]map[string]any{{"ref": c.image, "rootfs": "image", "entrypoint": file.Entrypoint, "uid": uid}})
 	if err != nil {
 		return "", err
 	}

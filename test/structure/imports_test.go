@@ -46,6 +46,7 @@ var mayImport = map[string][]string{
 	"test/acceptance":               {"knee/kneetest"},
 	"test/browser":                  nil,
 	"test/cicount":                  nil,
+	"test/containerfile":            nil,
 	"test/docs":                     nil,
 	"test/dynamo":                   nil,
 	"test/engines":                  nil,
