@@ -38,7 +38,7 @@ func TestDeployments(t *testing.T) {
 	noDeployment(t, ns)
 
 	g.up(t, ns)
-	p := start(t, append(calibrate, "--window", "3", "--window-gap", "6h")...)
+	p := start(t, append(calibrate, "--resume", "--window", "3", "--window-gap", "6h")...)
 	p.says(t, "window 3 begins in ")
 	if got := ours(t, ns); got != "" {
 		t.Errorf("they wait with it: %s", got)

@@ -120,7 +120,9 @@ func newClient(cfg *rest.Config, namespace string, inCluster bool) (*Client, err
 	// A proxied pod must not send us, and our credentials, elsewhere.
 	stream := *client
 	stream.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{dynamic: dyn, stream: &stream, short: &bounded, base: base, namespace: namespace, inCluster: inCluster, inside: newInside()}, nil
+	short := bounded
+	short.CheckRedirect = stream.CheckRedirect
+	return &Client{dynamic: dyn, stream: &stream, short: &short, base: base, namespace: namespace, inCluster: inCluster, inside: newInside()}, nil
 }
 
 // SilenceLibrary discards what the Kubernetes library would log to stderr: its

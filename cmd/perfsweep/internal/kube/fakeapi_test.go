@@ -11,7 +11,7 @@ import (
 	"sync"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/labels"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube/kubetest"
 )
 
 // fakeAPI stores objects as an API server does, as far as this package asks.
@@ -70,7 +70,6 @@ func (f *fakeAPI) kinds() map[string]int {
 func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	if parts[0] == "apis" && len(parts) == 2 {
 		f.group(w, parts[1])
@@ -81,7 +80,7 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if parts[2] != f.foreign {
 			kinds = []any{map[string]any{"name": graphPlural, "namespaced": true}, map[string]any{"name": claimTemplateKind.Resource, "namespaced": true}}
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIResourceList", "groupVersion": parts[1] + "/" + parts[2], "resources": kinds})
+		kubetest.Reply(w, map[string]any{"kind": "APIResourceList", "groupVersion": parts[1] + "/" + parts[2], "resources": kinds})
 		return
 	}
 	group := ""
@@ -105,12 +104,12 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	a := Access{group, resource, verb}
 	if resource == "selfsubjectaccessreviews" {
-		f.review(w, r)
+		kubetest.Review(w, r, func(group, resource, verb string) bool { return !f.denied[Access{group, resource, verb}] })
 		return
 	}
 	f.used[a] = true
 	if f.denied[a] {
-		fail(w, 403, "Forbidden", fmt.Sprintf("User cannot %s resource", verb))
+		kubetest.Fail(w, 403, "Forbidden", fmt.Sprintf("User cannot %s resource", verb), "")
 		return
 	}
 	if resource == "pods/log" {
@@ -133,16 +132,16 @@ func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request, verb string) {
 		_ = json.NewDecoder(r.Body).Decode(&o)
 		path += "/" + child(o, "metadata")["name"].(string)
 		if f.objects[path] != nil {
-			fail(w, 409, "AlreadyExists", "it exists")
+			kubetest.Fail(w, 409, "AlreadyExists", "it exists", "")
 			return
 		}
 		f.put(path, o)
 		f.created(f, o)
-		_ = json.NewEncoder(w).Encode(o)
+		kubetest.Reply(w, o)
 	default:
 		o := f.objects[path]
 		if o == nil {
-			fail(w, 404, "NotFound", "not found")
+			kubetest.Fail(w, 404, "NotFound", "not found", "")
 			return
 		}
 		var body struct {
@@ -151,7 +150,7 @@ func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request, verb string) {
 		_ = json.NewDecoder(r.Body).Decode(&body)
 		if verb == "delete" {
 			if body.Preconditions.UID != child(o, "metadata")["uid"] {
-				fail(w, 409, "Conflict", "another UID")
+				kubetest.Fail(w, 409, "Conflict", "another UID", "")
 				return
 			}
 			delete(f.objects, path)
@@ -159,29 +158,23 @@ func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request, verb string) {
 				delete(f.objects, "/api/v1/namespaces/bench/services/perf-frontend")
 			}
 		}
-		_ = json.NewEncoder(w).Encode(o)
+		kubetest.Reply(w, o)
 	}
 }
 
 func (f *fakeAPI) list(w http.ResponseWriter, path, selector string) {
-	match, _ := labels.Parse(selector)
 	items := []any{}
 	for p, o := range f.objects {
-		have := labels.Set{}
-		l, _ := child(o, "metadata")["labels"].(map[string]any)
-		for k, v := range l {
-			have[k] = fmt.Sprint(v)
-		}
 		parent := p[:strings.LastIndex(p, "/")]
 		if ns := strings.Index(parent, "/namespaces/"); ns >= 0 && !strings.Contains(path, "/namespaces/") {
 			rest := strings.SplitN(parent[ns+len("/namespaces/"):], "/", 2)
 			parent = parent[:ns] + "/" + rest[1]
 		}
-		if parent == path && match.Matches(have) {
+		if parent == path && kubetest.Selected(child(o, "metadata"), selector) {
 			items = append(items, o)
 		}
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items})
+	kubetest.Reply(w, map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items})
 }
 
 func (f *fakeAPI) group(w http.ResponseWriter, group string) {
@@ -190,27 +183,10 @@ func (f *fakeAPI) group(w http.ResponseWriter, group string) {
 		versions = append(versions, map[string]any{"groupVersion": group + "/" + v, "version": v})
 	}
 	if len(versions) == 0 {
-		fail(w, 404, "NotFound", "no such group")
+		kubetest.Fail(w, 404, "NotFound", "no such group", "")
 		return
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIGroup", "name": group, "versions": versions, "preferredVersion": versions[0]})
-}
-
-func (f *fakeAPI) review(w http.ResponseWriter, r *http.Request) {
-	var o map[string]any
-	_ = json.NewDecoder(r.Body).Decode(&o)
-	attrs := child(child(o, "spec"), "resourceAttributes")
-	a := Access{attrs["group"].(string), attrs["resource"].(string), attrs["verb"].(string)}
-	if sub, _ := attrs["subresource"].(string); sub != "" {
-		a.Resource += "/" + sub
-	}
-	o["status"] = map[string]any{"allowed": !f.denied[a]}
-	_ = json.NewEncoder(w).Encode(o)
-}
-
-func fail(w http.ResponseWriter, code int, reason, message string) {
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": reason, "code": code, "message": message})
+	kubetest.Reply(w, map[string]any{"kind": "APIGroup", "name": group, "versions": versions, "preferredVersion": versions[0]})
 }
 
 // operator plays the controllers: Jobs complete, deployments get ready.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube/kubetest"
 )
 
 // fakeCluster is an API server that keeps Jobs and Secrets, makes the pods of a
@@ -93,12 +95,12 @@ func (f *fakeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		what = kind + "/" + strings.SplitN(sub, "/", 2)[0]
 	}
 	if strings.HasSuffix(r.URL.Path, "/selfsubjectaccessreviews") {
-		f.review(w, r)
+		kubetest.Review(w, r, func(_, resource, verb string) bool { return f.deny[verb+" "+resource] == "" })
 		return
 	}
 	f.asked = append(f.asked, verb+" "+what)
 	if why := f.deny[verb+" "+what]; why != "" {
-		status(w, http.StatusForbidden, "Forbidden", why)
+		kubetest.Fail(w, http.StatusForbidden, "Forbidden", why, "it")
 		return
 	}
 	key := kind + "/" + name
@@ -112,38 +114,19 @@ func (f *fakeCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case verb == "list":
 		f.list(w, r, kind)
 	case f.objects[key] == nil:
-		status(w, http.StatusNotFound, "NotFound", "not found")
+		kubetest.Fail(w, http.StatusNotFound, "NotFound", "not found", "it")
 	case verb == "delete":
 		f.remove(key)
-		status(w, http.StatusOK, "", "")
+		kubetest.Reply(w, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 	default:
-		reply(w, f.objects[key])
+		kubetest.Reply(w, f.objects[key])
 	}
-}
-
-// review says whether a test denies a call.
-func (f *fakeCluster) review(w http.ResponseWriter, r *http.Request) {
-	var o struct {
-		Spec struct {
-			ResourceAttributes struct{ Resource, Subresource, Verb string }
-		}
-	}
-	if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
-		status(w, http.StatusBadRequest, "BadRequest", err.Error())
-		return
-	}
-	a := o.Spec.ResourceAttributes
-	what := a.Verb + " " + a.Resource
-	if a.Subresource != "" {
-		what += "/" + a.Subresource
-	}
-	reply(w, map[string]any{"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "status": map[string]any{"allowed": f.deny[what] == ""}})
 }
 
 func (f *fakeCluster) create(w http.ResponseWriter, r *http.Request, kind string) {
 	var o map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
-		status(w, http.StatusBadRequest, "BadRequest", err.Error())
+		kubetest.Fail(w, http.StatusBadRequest, "BadRequest", err.Error(), "it")
 		return
 	}
 	name := meta(o)["name"].(string)
@@ -155,7 +138,7 @@ func (f *fakeCluster) create(w http.ResponseWriter, r *http.Request, kind string
 			f.objects["pods/"+meta(p)["name"].(string)] = p
 		}
 	}
-	reply(w, o)
+	kubetest.Reply(w, o)
 }
 
 // remove takes the pods of a Job with it.
@@ -177,7 +160,7 @@ func labelsOf(o map[string]any) map[string]any {
 func (f *fakeCluster) list(w http.ResponseWriter, r *http.Request, kind string) {
 	items := []any{}
 	for k, o := range f.objects {
-		if strings.HasPrefix(k, kind+"/") && selected(o, r.URL.Query().Get("labelSelector")) {
+		if strings.HasPrefix(k, kind+"/") && kubetest.Selected(meta(o), r.URL.Query().Get("labelSelector")) {
 			items = append(items, o)
 		}
 	}
@@ -186,17 +169,7 @@ func (f *fakeCluster) list(w http.ResponseWriter, r *http.Request, kind string) 
 			items = append(items, e)
 		}
 	}
-	reply(w, map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items})
-}
-
-func selected(o map[string]any, selector string) bool {
-	for _, want := range strings.Split(selector, ",") {
-		k, v, _ := strings.Cut(want, "=")
-		if selector != "" && labelsOf(o)[k] != v {
-			return false
-		}
-	}
-	return true
+	kubetest.Reply(w, map[string]any{"kind": "List", "apiVersion": "v1", "metadata": map[string]any{}, "items": items})
 }
 
 // left lists what is in the cluster.
@@ -209,21 +182,4 @@ func (f *fakeCluster) left() []string {
 	}
 	slices.Sort(keys)
 	return keys
-}
-
-func reply(w http.ResponseWriter, o any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(o) // the client has gone
-}
-
-func status(w http.ResponseWriter, code int, reason, message string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	word := "Failure"
-	if code == http.StatusOK {
-		word = "Success"
-	}
-	_ = json.NewEncoder(w).Encode(map[string]any{ // the client has gone
-		"kind": "Status", "apiVersion": "v1", "status": word, "reason": reason, "message": message, "code": code, "details": map[string]any{"name": "it"},
-	})
 }

@@ -4,7 +4,6 @@ package kubetest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -104,57 +103,35 @@ func (c *Cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Unlock()
 	switch {
 	case ok && verb == "post" && a.resource == "selfsubjectaccessreviews":
-		c.review(w, r)
+		Review(w, r, func(_, resource, verb string) bool { return c.Refuse[verb+" "+resource] != http.StatusForbidden })
 	case !ok || r.Method != http.MethodGet:
-		fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
+		Fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
 	case a.resource == "":
 		c.directory(w, a)
 	case c.Refuse[verb+" "+a.resource] == http.StatusForbidden:
-		fail(w, http.StatusForbidden, "Forbidden", fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q", a.resource, "bench", verb, a.resource, a.group), "")
+		Fail(w, http.StatusForbidden, "Forbidden", fmt.Sprintf("%s is forbidden: User %q cannot %s resource %q in API group %q", a.resource, "bench", verb, a.resource, a.group), "")
 	case c.Refuse[verb+" "+a.resource] == http.StatusNotFound:
-		fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
+		Fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
 	case c.Refuse[verb+" "+a.resource+" "+a.version] == http.StatusInternalServerError:
-		fail(w, http.StatusInternalServerError, "InternalError", "conversion webhook for "+a.group+" failed: connection refused", "")
+		Fail(w, http.StatusInternalServerError, "InternalError", "conversion webhook for "+a.group+" failed: connection refused", "")
 	default:
 		c.objectsAt(w, r, a)
 	}
-}
-
-// review says whether a right is granted.
-func (c *Cluster) review(w http.ResponseWriter, r *http.Request) {
-	var o struct {
-		Spec struct {
-			ResourceAttributes struct{ Resource, Subresource, Verb string }
-		}
-	}
-	if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
-		fail(w, http.StatusBadRequest, "BadRequest", err.Error(), "")
-		return
-	}
-	a := o.Spec.ResourceAttributes
-	what := a.Verb + " " + a.Resource
-	if a.Subresource != "" {
-		what += "/" + a.Subresource
-	}
-	reply(w, map[string]any{
-		"kind": "SelfSubjectAccessReview", "apiVersion": "authorization.k8s.io/v1", "metadata": map[string]any{},
-		"status": map[string]any{"allowed": c.Refuse[what] != http.StatusForbidden},
-	})
 }
 
 // directory lists the versions of Dynamo's group, and its kinds.
 func (c *Cluster) directory(w http.ResponseWriter, a address) {
 	switch {
 	case a.group == "keda.sh" && c.Refuse["list scaledobjects"] != http.StatusNotFound:
-		reply(w, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": a.group})
+		Reply(w, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": a.group})
 	case a.group != "nvidia.com" || len(c.Versions) == 0:
-		fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
+		Fail(w, http.StatusNotFound, "NotFound", "the server could not find the requested resource", "")
 	case a.version == "":
 		var versions []any
 		for _, v := range c.Versions {
 			versions = append(versions, map[string]any{"groupVersion": a.group + "/" + v, "version": v})
 		}
-		reply(w, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": a.group, "versions": versions})
+		Reply(w, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": a.group, "versions": versions})
 	default:
 		kinds := []any{}
 		if slices.Contains(c.Versions, a.version) {
@@ -162,7 +139,7 @@ func (c *Cluster) directory(w http.ResponseWriter, a address) {
 				kinds = append(kinds, map[string]any{"name": k, "namespaced": true, "verbs": []string{"get", "list"}})
 			}
 		}
-		reply(w, map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": a.group + "/" + a.version, "resources": kinds})
+		Reply(w, map[string]any{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": a.group + "/" + a.version, "resources": kinds})
 	}
 }
 
@@ -183,46 +160,20 @@ func (c *Cluster) objectsAt(w http.ResponseWriter, r *http.Request, a address) {
 			strings.ToLower(kind)+"s" != a.resource,
 			a.namespace != "" && meta["namespace"] != a.namespace,
 			a.name != "" && meta["name"] != a.name,
-			!selected(meta, r.URL.Query().Get("labelSelector")):
+			!Selected(meta, r.URL.Query().Get("labelSelector")):
 			continue
 		}
 		o = maps.Clone(o)
 		o["apiVersion"] = strings.TrimPrefix(a.group+"/"+a.version, "/")
 		if a.name != "" {
-			reply(w, o)
+			Reply(w, o)
 			return
 		}
 		items = append(items, o)
 	}
 	if a.name != "" {
-		fail(w, http.StatusNotFound, "NotFound", fmt.Sprintf("%s %q not found", a.resource, a.name), a.name)
+		Fail(w, http.StatusNotFound, "NotFound", fmt.Sprintf("%s %q not found", a.resource, a.name), a.name)
 		return
 	}
-	reply(w, map[string]any{"kind": "List", "apiVersion": strings.TrimPrefix(a.group+"/"+a.version, "/"), "metadata": map[string]any{}, "items": items})
-}
-
-// selected understands "key" and "key=value", with commas between several.
-func selected(meta map[string]any, selector string) bool {
-	labels, _ := meta["labels"].(map[string]any)
-	for term := range strings.SplitSeq(selector, ",") {
-		key, value, valued := strings.Cut(term, "=")
-		if got, ok := labels[key]; term != "" && (!ok || valued && got != value) {
-			return false
-		}
-	}
-	return true
-}
-
-func reply(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // a client that has gone away
-}
-
-func fail(w http.ResponseWriter, code int, reason, message, name string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code,
-		"reason": reason, "message": message, "details": map[string]any{"name": name},
-	})
+	Reply(w, map[string]any{"kind": "List", "apiVersion": strings.TrimPrefix(a.group+"/"+a.version, "/"), "metadata": map[string]any{}, "items": items})
 }
