@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/calibrate"
-	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -186,11 +185,13 @@ func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
 
 // No pod that makes load is started before --window-gap is over.
 func TestWindowGapHoldsNoPods(t *testing.T) {
+	var old sweep.Curve
+	synctest.Test(t, func(t *testing.T) {
+		old = inWindow(t, here, filepath.Join(t.TempDir(), "j.jsonl"), "--deployment", "a")
+	})
 	c, said, k := inWatchedCluster(t, "k8s:team/qwen")
 	c.plan = sweep.Plan{Confirm: true, Window: 2}
-	c.windows = windowFlags{number: 2, gap: time.Hour}
-	now := time.Now()
-	old := &sweep.Curve{Runs: []sweep.Run{{Seq: 1, Window: 1, Started: now, Result: loadgen.Result{Started: now, Ended: now}}}}
+	c.windows = windowFlags{number: 2, gap: time.Since(old.WindowEnd(1)) + time.Hour} // it was measured in virtual time
 	ctx, cancel := context.WithCancel(t.Context())
 	at, err := c.resolve(ctx)
 	if err != nil {
@@ -200,7 +201,7 @@ func TestWindowGapHoldsNoPods(t *testing.T) {
 		cancel()
 		return said.Write(b)
 	})
-	if _, err := c.beforeLoad(ctx, at, old); !errors.Is(err, context.Canceled) || !strings.Contains(said.String(), "window 2 begins in 1h0m0s") {
+	if _, err := c.beforeLoad(ctx, at, &old); !errors.Is(err, context.Canceled) || !strings.Contains(said.String(), "window 2 begins in 1h0m0s") {
 		t.Errorf("%v\n%s", err, said)
 	}
 	for _, asked := range k.Asked() {
