@@ -19,7 +19,7 @@ func TestDeployments(t *testing.T) {
 	operate(t, ns, g, 2)
 	calibrate := append([]string{
 		"calibrate", "--overlay", overlay, "--journal", filepath.Join(t.TempDir(), "c.jsonl"), "--target", "k8s:" + ns + "/perf", "--concurrency-per-gpu", "16",
-	}, append(small, fromPods("1")...)...)
+	}, append(small, fromPods("2")...)...)
 	journal := calibrate[4]
 	a := shared.perfsweep(nil, append(slices.Clone(calibrate), "--gpus", "1", "--model", "simulated/model", "--deploy", "--deploy-file", deployFile(t, ""), "--deployments", "2")...)
 	if a.code != 9 { // quick runs without an anchor are no ground for a gate
@@ -27,7 +27,7 @@ func TestDeployments(t *testing.T) {
 	}
 	seen := map[int]string{}
 	for _, r := range readJournal(t, journal).Runs {
-		if was, ok := seen[r.Window]; ok && was != r.Deployment || len(r.Result.LoadPods) != 1 {
+		if was, ok := seen[r.Window]; ok && was != r.Deployment || len(r.Result.LoadPods) != 2 {
 			t.Errorf("window %d on %q and %q, %d load pods", r.Window, was, r.Deployment, len(r.Result.LoadPods))
 		}
 		seen[r.Window] = r.Deployment
