@@ -22,6 +22,9 @@ func TestEstimate(t *testing.T) {
 	if one := estimateOf([]float64{7}); one.mean != 7 || one.covers(7) || one.String() != "7.0" {
 		t.Errorf("of one value: %v", one)
 	}
+	if got := estimateOf([]float64{-.01, -.01}).String(); got != "0.0 (0.0 to 0.0)" {
+		t.Errorf("a nought: %q", got)
+	}
 	if got := estimateOf([]float64{.998, .999, 1}).format("%.3f"); got != "0.999 (0.995 to 1.003)" {
 		t.Errorf("%q", got)
 	}
@@ -97,7 +100,7 @@ func TestBiasTables(t *testing.T) {
 		"| paced | 64 | aiperf | 1000.0 | 980.0 | 0.9800 (0.9449 to 1.0151) | 51.0 | 11.0 (7.5 to 14.5) | 70.0 | 10.0 (10.0 to 10.0) | 25 % |",
 		"| paced | 64 | perfsweep | 1100.0 | 1100.0 | 1.0000 (1.0000 to 1.0000) | 51.0 | 0.1 (0.1 to 0.1) | 70.0 | 0.1 (0.1 to 0.1) | – |",
 		"| paced | 64 | 0.8909 (0.8590 to 0.9228) | 0.9091 (0.9091 to 0.9091) | 10.9 (7.4 to 14.4) | 9.9 (9.9 to 9.9) |",
-		"- aiperf on paced: the throughput that it reported was at most 3.00 % from what was served, in any of 6 runs.",
+		"- aiperf on paced: the throughput that it reported was at most 3.000 % from what was served, in any of 6 runs.",
 		"3 of 3 means of aiperf and 3 of 3 means of perfsweep lie inside.",
 	} {
 		if page := biasPage(biasSetup{}, runs); !strings.Contains(page, want) {

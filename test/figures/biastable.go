@@ -64,9 +64,18 @@ func (e estimate) String() string { return e.format("%.1f") }
 
 func (e estimate) format(verb string) string {
 	if math.IsNaN(e.low) {
-		return fmt.Sprintf(verb, e.mean)
+		return rounded(verb, e.mean)
 	}
-	return fmt.Sprintf(verb+" ("+verb+" to "+verb+")", e.mean, e.low, e.high)
+	return rounded(verb, e.mean) + " (" + rounded(verb, e.low) + " to " + rounded(verb, e.high) + ")"
+}
+
+// rounded never shows a nought as negative.
+func rounded(verb string, v float64) string {
+	s := fmt.Sprintf(verb, v)
+	if strings.Trim(s, "-0.") == "" {
+		s = strings.TrimPrefix(s, "-")
+	}
+	return s
 }
 
 // biasPage is all that a page shows of runs.
@@ -167,7 +176,7 @@ func biasWorst(runs []biasRun) string {
 	for _, server := range biasServers(runs) {
 		for _, tool := range biasTools {
 			if worst, n := worstRatio(runs, server, tool); n > 0 {
-				fmt.Fprintf(&out, "- %s on %s: the throughput that it reported was at most %.2f %% from what was served, in any of %d runs.\n", tool, server, 100*worst, n)
+				fmt.Fprintf(&out, "- %s on %s: the throughput that it reported was at most %.3f %% from what was served, in any of %d runs.\n", tool, server, 100*worst, n)
 			}
 		}
 	}
@@ -196,7 +205,7 @@ func biasRepeat(runs []biasRun) string {
 					said = "inside"
 					in[tool]++
 				}
-				fmt.Fprintf(&rows, " "+verb+", %s |", got, said)
+				fmt.Fprintf(&rows, " %s, %s |", rounded(verb, got), said)
 			}
 			rows.WriteString("\n")
 		}
