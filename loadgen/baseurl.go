@@ -1,6 +1,7 @@
 package loadgen
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -9,12 +10,19 @@ import (
 
 // BadInputError is a mistake of the user, to be told apart from a failure of
 // the world.
-type BadInputError struct{ Msg string }
+type BadInputError struct {
+	Msg   string
+	cause error // what the operating system said of a file
+}
 
 func (e *BadInputError) Error() string { return e.Msg }
 
+// Unwrap is why a file could not be used, nil where it is about none.
+func (e *BadInputError) Unwrap() error { return e.cause }
+
 func badInput(format string, args ...any) error {
-	return &BadInputError{Msg: fmt.Sprintf(format, args...)}
+	err := fmt.Errorf(format, args...)
+	return &BadInputError{Msg: err.Error(), cause: errors.Unwrap(err)}
 }
 
 // ParseBaseURL checks a target and returns it without a trailing slash or

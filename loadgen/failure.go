@@ -2,6 +2,7 @@ package loadgen
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -49,6 +50,10 @@ func byCause(ctx context.Context, o Outcome, text string) (Outcome, string) {
 
 // sendFailure classifies a request that got no answer.
 func sendFailure(err error) (Outcome, string) {
+	var record tls.RecordHeaderError
+	if errors.As(err, &record) {
+		return Connect, "the server speaks plain HTTP, and its URL begins with https://: " + err.Error()
+	}
 	var protocol textproto.ProtocolError
 	var malformed *http1.Error
 	if errors.As(err, &protocol) || errors.As(err, &malformed) || strings.Contains(err.Error(), "malformed") {

@@ -77,7 +77,7 @@ func (n Network) tlsConfig() (*tls.Config, error) {
 	if n.CAFile != "" {
 		pem, err := readSmall(n.CAFile)
 		if err != nil {
-			return nil, badInput("cannot read the CA file: %v", err)
+			return nil, badInput("cannot read the CA file: %w", err)
 		}
 		if t.RootCAs, err = x509.SystemCertPool(); err != nil {
 			t.RootCAs = x509.NewCertPool() // a container without certificates
@@ -91,11 +91,11 @@ func (n Network) tlsConfig() (*tls.Config, error) {
 	}
 	cert, err := readSmall(n.CertFile)
 	if err != nil {
-		return nil, badInput("cannot read the client certificate: %v", err)
+		return nil, badInput("cannot read the client certificate: %w", err)
 	}
 	key, err := readSmall(n.KeyFile)
 	if err != nil {
-		return nil, badInput("cannot read the key of the client certificate: %v", err)
+		return nil, badInput("cannot read the key of the client certificate: %w", err)
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
@@ -125,7 +125,7 @@ func checkSocket(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return badInput("cannot use the Unix socket: %v", err)
+		return badInput("cannot use the Unix socket: %w", err)
 	case info.Mode().Type() != os.ModeSocket:
 		return badInput("%s is not a Unix socket", path)
 	}

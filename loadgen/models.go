@@ -117,6 +117,9 @@ func modelsFailure(err error, base string, secrets []string, answered int) error
 	case errors.As(err, &api):
 		status = api.HTTPStatusCode
 	}
+	if scheme := otherScheme(err, base, text); scheme != "" && (answered == 0 || answered == http.StatusBadRequest) {
+		return fmt.Errorf("no answer from %s that can be used: %s (%s)", base, scheme, text)
+	}
 	switch {
 	case status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented:
 		return &noListError{"the server has no /v1/models: name the model and check the URL (without /v1 and what follows it)"}

@@ -45,7 +45,7 @@ const lineForms = `{"prompt": "…"}, {"text": "…"} or {"messages": […]}, wi
 func (w *Workload) load() error {
 	f, err := os.Open(w.spec.File)
 	if err != nil {
-		return badInput("cannot read the workload: %v", err)
+		return badInput("cannot read the workload: %w", err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	digest := sha256.New()

@@ -54,8 +54,11 @@ func replaceable(path string) (target string, old fs.FileInfo, err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("replacing %s: %w", path, err)
 	}
-	if !info.Mode().IsRegular() {
-		return "", nil, fmt.Errorf("replacing %s: it is not a regular file", path)
+	switch {
+	case info.IsDir():
+		return "", nil, fmt.Errorf("writing %s: it is a folder; name a file", path)
+	case !info.Mode().IsRegular():
+		return "", nil, fmt.Errorf("replacing %s: it is not a regular file; name another", path)
 	}
 	return target, info, nil
 }
@@ -64,6 +67,9 @@ func tempBeside(path, target string) (*os.File, error) {
 	dir := filepath.Dir(target)
 	clearLeftovers(dir, filepath.Base(target), time.Now())
 	tmp, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("writing %s: there is no folder %s; make it, or name a file in another", path, dir)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("replacing %s: no file can be made in %s: %w; make the folder writable, or use one that is", path, dir, err)
 	}

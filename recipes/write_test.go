@@ -100,10 +100,10 @@ func TestWriteFileRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, says := range map[string]string{
-		dir:                            "not a regular file",
+		dir:                            "it is a folder; name a file",
 		dangling:                       "points nowhere",
-		filepath.Join(dir, "no", "o"):  "make the folder writable",
-		filepath.Join(dangling, "o"):   "make the folder writable",
+		filepath.Join(dir, "no", "o"):  "there is no folder",
+		filepath.Join(dangling, "o"):   "there is no folder",
 		filepath.Join(dir, "a\x00b"):   "invalid",
 		strings.Repeat("a", 300) + "/": "",
 	} {

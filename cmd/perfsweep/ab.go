@@ -153,5 +153,6 @@ func (a *app) sweepAB(ctx context.Context, ca *campaign, f abFlags) error {
 	if err != nil {
 		return err
 	}
+	c.Next = afterComparison(c.Report, ca.flags.journal, cb.flags.journal, nil)
 	return a.printComparison(c, false)
 }

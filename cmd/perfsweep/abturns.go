@@ -65,7 +65,7 @@ func (t *turns) preflight(ctx context.Context, spec loadgen.WorkloadSpec) (err e
 	for i := range t {
 		s := &t[i]
 		if i > 0 {
-			s.model, s.plan = t[0].curve.Fingerprint.Model, t[0].plan
+			s.model, s.modelFrom, s.plan = t[0].curve.Fingerprint.Model, "that of A", t[0].plan
 		}
 		if s.curve, s.cfg, err = s.campaign.preflight(ctx, s.target, spec, s.labels); err != nil {
 			return fmt.Errorf("target %s: %w", s.side, err)

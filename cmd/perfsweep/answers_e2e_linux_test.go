@@ -31,15 +31,19 @@ func TestAnswersFit(t *testing.T) {
 		code        int
 		first, last string
 	}{
-		{"knee " + good, exitDone, "knee at 194 per GPU", "the operating point is 128 per GPU"},
-		{"knee " + bad, exitInconclusive, "no knee within what this machine can load", "48 per GPU would be"},
+		{"knee " + good, exitDone, "knee at 194 per GPU", "next: perfsweep calibrate with the same flags"},
+		{"knee " + bad, exitInconclusive, "no knee within what this machine can load", "next: perfsweep selftest"},
 		{"sweep --journal " + good, exitDone, "knee at 194 per GPU", "next: perfsweep calibrate with"},
 		{"sweep --journal " + bad, exitInconclusive, "no knee within what this machine can load", "next: perfsweep selftest"},
 		{"calibrate --overlay " + overlay + " --journal " + good, exitInconclusive, "PROVISIONAL: ", "next: the same command with --window 2"},
 		{"calibrate --overlay " + overlay + " --journal " + good + " --allow-simulated", exitDone, "SIMULATED: ", "next: the same command with --write"},
 		{"calibrate --overlay " + overlay + " --journal " + bad, exitInconclusive, "NOT_SATURATED: ", "next: perfsweep selftest"},
 		{"check --overlay " + overlay + " --journal " + good, exitInconclusive, "inconclusive: ", "next: mend what the reasons name"},
-		{"compare " + good + " " + bad, exitInconclusive, "output tok/s per GPU: ", "warning: A and B were not measured in turns"},
+		{"compare " + good + " " + bad, exitInconclusive, "output tok/s per GPU: ", "next: "},
+		{"knee " + good + " --explain", exitDone, "knee at 194 per GPU", "next: perfsweep calibrate with"},
+		{"calibrate --overlay " + overlay + " --journal " + good + " --explain", exitInconclusive, "PROVISIONAL: ", "next: the same command with --window 2"},
+		{"check --replay public", exitDone, "", "* at another load"},
+		{"recipes status ../../recipes/overlays", exitDone, "", "../../recipes/overlays"},
 	} {
 		p := openPTY(t, columns, 24)
 		var talk bytes.Buffer

@@ -170,7 +170,7 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		return a.calibrateFrom(f, ov, policy, unchecked)
 	}
 	if cam.model == "" {
-		cam.model = ov.gate.Model
+		cam.model, cam.modelFrom = ov.gate.Model, "as the overlay says"
 	}
 	c := calibration{overlay: ov, policy: policy, unchecked: unchecked}
 	if f.again {

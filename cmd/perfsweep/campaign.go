@@ -18,9 +18,11 @@ type campaign struct {
 	changed func(string) bool
 	plan    sweep.Plan
 	windows windowFlags
-	model   string     // wanted; "" = the only one served
-	overlay bool       // the result is for an overlay, which must be able to pin the model
-	side    sweep.Side // "" unless two targets are measured in turns
+	model   string // wanted; "" = the only one served
+	// modelFrom says who named it, where that is no flag.
+	modelFrom string
+	overlay   bool       // the result is for an overlay, which must be able to pin the model
+	side      sweep.Side // "" unless two targets are measured in turns
 	// baselines are what a check is held against, and census who was ready at
 	// the preflight: the workers that V1 expects.
 	baselines []knownWorkers
@@ -243,7 +245,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	if curve.FirstLook() && c.overlay {
 		c.say("a first look: nothing will be written from this target at quick effort")
 	}
-	c.say("target %s  model %s  %s  effort %s  workload %s", target, f.Model, plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
+	c.say("target %s  model %s (%s)  %s  effort %s  workload %s", target, f.Model, c.namedBy(), plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
 		Measure: c.measurer(cfg, f.GPUs, pre, run), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),

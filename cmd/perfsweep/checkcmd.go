@@ -214,7 +214,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if planned, why := calibrate.PlanPulse(cam.plan, gate, base); why == "" {
 		cam.plan = planned
 	}
-	cam.model = r.Inputs.Model
+	cam.model, cam.modelFrom = r.Inputs.Model, modelNamedBy(r.Inputs)
 	if base != nil {
 		cam.baselines = append(cam.baselines, knownWorkers{"the baseline", base.Fingerprint})
 	}

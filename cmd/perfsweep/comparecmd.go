@@ -157,6 +157,7 @@ func (a *app) compare(c report.Comparison, across []string, strict bool) error {
 	if c.Objective.IsZero() && measuredObjective(c.A.All) != measuredObjective(c.B.All) {
 		c.Report.Warnings = append(c.Report.Warnings, "A and B were measured with different objectives, so goodput is not compared; --ttft-p99 and --itl-p99 judge both by one")
 	}
+	c.Next = afterComparison(c.Report, c.NameA, c.NameB, across)
 	return a.printComparison(c, strict)
 }
 

@@ -148,6 +148,9 @@ func (a *app) useConfig(c *cobra.Command) error {
 			continue
 		}
 		if err := setFlag(fl, f, v, filepath.Dir(path)); err != nil {
+			if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
+				err = valueError(wrong)
+			}
 			return &recipes.PosError{File: path, Line: v.Line, Col: v.Col, Msg: fmt.Sprintf("%s: %v", v.Key, err)}
 		}
 		a.config.from[v.Key] = fmt.Sprintf("%s:%d:%d", path, v.Line, v.Col)

@@ -85,7 +85,7 @@ func (c *campaign) inCluster(cluster *kube.Client, d kube.Deployment) (*target, 
 		return nil, badInputf("--gpu-product %s contradicts --target %s, whose nodes are labelled %s; drop --gpu-product", p, t.public, d.GPUProduct)
 	}
 	if c.model == "" && d.ModelServed {
-		c.model = d.Model
+		c.model, c.modelFrom = d.Model, "as the cluster says"
 	}
 	t.labels["routing_mode"] = "dynamo-router"
 	if c.precision != "" {

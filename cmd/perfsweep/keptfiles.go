@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
@@ -120,6 +123,28 @@ func replaceable(command string, w fileUse) error {
 		return badInputf("--%s %s: the file is there and is not %s, and would be lost; name another, or move it", w.flag, w.path, name)
 	}
 	return nil
+}
+
+// placeable refuses a name under which no file can be made: an hour of measuring must
+// not end there.
+func placeable(w fileUse) error {
+	if info, err := os.Stat(w.path); err == nil && info.IsDir() {
+		return badInputf("--%s %s is a folder; name a file", w.flag, w.path)
+	}
+	folder := filepath.Dir(w.path)
+	switch info, err := os.Stat(folder); {
+	case os.IsNotExist(err):
+		return fmt.Errorf("--%s %s: there is no folder %s; make it, or name a file in another", w.flag, w.path, folder)
+	case err == nil && !info.IsDir():
+		return fmt.Errorf("--%s %s: %s is a file, not a folder; name another", w.flag, w.path, folder)
+	}
+	return nil // what else there may be is found where the file is tried
+}
+
+// makesFolders reports whether the folder of a file is made where it is missing, or
+// follows from a file that was not named by its flag.
+func makesFolders(c *cobra.Command, flag string) bool {
+	return c.Name() == "profile" || flag == "ab" || flag == "data" || !c.Flags().Changed(flag) || c.Flags().Changed("data")
 }
 
 // existing refuses a name that is written and cannot be: a link to nothing.

@@ -64,6 +64,7 @@ objective needs no flag, and has goodput as well. The exit code stays the knee's
 			}
 			cv.Findings, cv.Stalls = attribute(cv.All, gpus), stalls(cv.All)
 			cv.Objective = objectiveOf(p.Objective, cv.All, gpus)
+			cv.Next = afterKnee(cv, args[0])
 			if err := a.printCurve(cv); err != nil {
 				return err
 			}

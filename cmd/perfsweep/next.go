@@ -34,15 +34,9 @@ func afterSweep(s knee.Status, d sweep.Decision, c sweep.Curve, journal string) 
 		if journal == "" {
 			return "the same command with --journal FILE keeps the runs for calibrate and report"
 		}
-		return "perfsweep calibrate with the same flags and --overlay FILE makes a gate of it; perfsweep report " + journal + " -o report.html shows it"
-	case knee.NotSaturated:
-		return "sweep with a higher --max-concurrency-per-gpu, and another --journal"
-	case knee.SaturatedAtMin:
-		return "sweep with lower --levels, and another --journal"
-	case knee.Ambiguous:
-		return "sweep with --repeats 4, and another --journal"
+		return gateOf(journal)
 	}
-	return "sweep with at least 4 --levels on both sides of the knee, and another --journal"
+	return otherLevels(s, "sweep", anotherJournal)
 }
 
 // afterCalibration is what follows a proposal; unmet gates say themselves what

@@ -9,6 +9,7 @@ import (
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
+	"github.com/perfsweep/perfsweep/sweep/compare"
 )
 
 func TestAfterSweep(t *testing.T) {
@@ -31,6 +32,54 @@ func TestAfterSweep(t *testing.T) {
 	} {
 		if got := afterSweep(tt.status, sweep.Decision{Done: true}, sweep.Curve{Plan: tt.plan, Runs: make([]sweep.Run, tt.runs)}, tt.journal); !strings.Contains(got, tt.want) {
 			t.Errorf("%s, %q: %q, want %q", tt.status, tt.journal, got, tt.want)
+		}
+	}
+}
+
+// What follows a curve that was read depends on who measured it.
+func TestAfterKnee(t *testing.T) {
+	own := &sweep.Fingerprint{}
+	for i, tt := range []struct {
+		status      knee.Status
+		fingerprint *sweep.Fingerprint
+		want        string
+	}{
+		{knee.Knee, own, "perfsweep calibrate "},
+		{knee.LatencyLimited, own, "perfsweep report f -o report.html"},
+		{knee.NotSaturated, own, "sweep with a higher --max-concurrency-per-gpu, and another --journal"},
+		{knee.Insufficient, own, "at least 4 --levels"},
+		{knee.NotSaturated, nil, "measure higher concurrencies"},
+		{knee.SaturatedAtMin, nil, "measure lower concurrencies"},
+		{knee.Ambiguous, nil, "measure each level twice more"},
+		{knee.Insufficient, nil, "at least 4 levels on both sides"},
+	} {
+		if got := afterKnee(report.Curve{Fit: knee.Fit{Status: tt.status}, Fingerprint: tt.fingerprint}, "f"); !strings.Contains(got, tt.want) {
+			t.Errorf("%d: %q, want %q", i, got, tt.want)
+		}
+	}
+	if got := afterKnee(report.Curve{Fit: knee.Fit{Status: knee.Knee}}, "f.csv"); got != "" {
+		t.Errorf("of another tool's curve with a knee: %q", got)
+	}
+}
+
+func TestAfterComparison(t *testing.T) {
+	of := func(v compare.Verdict, paired bool) compare.Report {
+		return compare.Report{Throughput: compare.Change{Verdict: v}, Paired: paired}
+	}
+	for i, tt := range []struct {
+		r      compare.Report
+		a, b   string
+		across []string
+		want   string
+	}{
+		{of(compare.Worse, false), "a", "b", nil, "perfsweep report a b -o report.html draws both"},
+		{of(compare.Same, false), "a", "b", []string{"gpus", "model"}, "perfsweep report a b --across gpus,model -o report.html"},
+		{of(compare.CannotTell, false), "a", "b", nil, "perfsweep sweep --ab"},
+		{of(compare.CannotTell, true), "a", "b", nil, "the same command with more --repeats and another --journal"},
+		{of(compare.Better, true), "", "", nil, "--journal FILE"},
+	} {
+		if got := afterComparison(tt.r, tt.a, tt.b, tt.across); !strings.Contains(got, tt.want) {
+			t.Errorf("%d: %q, want %q", i, got, tt.want)
 		}
 	}
 }

@@ -37,6 +37,9 @@ func (a *app) ownFiles(c *cobra.Command, args []string) error {
 			continue
 		}
 		err := existing(w)
+		if err == nil && !a.flagsOnly && !showsConfig(c) && !makesFolders(c, w.flag) {
+			err = placeable(w)
+		}
 		if err == nil && replaces(c.Name(), w.flag) {
 			err = replaceable(c.Name(), w)
 		}

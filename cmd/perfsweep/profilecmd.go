@@ -101,7 +101,7 @@ passed; the files are written all the same.`,
 
 // profileFlagError explains flags that are not supported, and shows no value
 // that may be a secret.
-func profileFlagError(_ *cobra.Command, err error) error {
+func profileFlagError(c *cobra.Command, err error) error {
 	const see = `; see "perfsweep profile --help"`
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
@@ -113,7 +113,7 @@ func profileFlagError(_ *cobra.Command, err error) error {
 	case errors.As(err, &invalid) && invalid.GetFlag().Name == "header":
 		return badInputf("--header: %w%s", invalid.Unwrap(), see)
 	}
-	return badInputf("%w%s", err, see)
+	return flagError(c, err)
 }
 
 // spreadProfile prepares the arguments of profile for a parser that knows one

@@ -59,7 +59,7 @@ of the same name in DIR, and chains are resolved across both.
 It ends with 9 where a gate is stale, with 2 where an overlay is invalid, else
 with 0.`,
 		Example: "  perfsweep recipes status --image sha256:0123456789abcdef… recipes/overlays",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne("one DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if maxAge < 0 {
 				return badInputf("--max-age %d: must be at least 0 days", maxAge)

@@ -28,7 +28,7 @@ verify BUNDLE" does that. How old a measurement is, and of which image, is told 
 It ends with 8 where something differs, with 9 where no overlay has a sidecar, with
 2 where an overlay cannot be read, else with 0.`,
 		Example: "  perfsweep recipes verify recipes/overlays\n  perfsweep recipes verify -o json recipes/overlays",
-		Args:    cobra.MaximumNArgs(1),
+		Args:    atMostOne("one DIR"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			dir := filepath.Join("recipes", "overlays")
 			if len(args) > 0 {

@@ -9,6 +9,9 @@ func regularFile(path string) (os.FileInfo, error) {
 	if err != nil {
 		return nil, badInput(err)
 	}
+	if info.IsDir() {
+		return nil, badInputf("%s is a folder and not a regular file; name one", path)
+	}
 	if !info.Mode().IsRegular() {
 		return nil, badInputf("%s is not a regular file; name one", path)
 	}

@@ -54,11 +54,15 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // execute runs the command that the arguments name and returns its exit code.
 func (a *app) execute(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(spreadProfile(root, a.args))
+	args := spreadProfile(root, a.args)
+	root.SetArgs(args)
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	err := root.ExecuteContext(ctx)
+	err := refuseMisspelt(root, args)
+	if err == nil {
+		err = root.ExecuteContext(ctx)
+	}
 	code, silent := exitCode(ctx, err)
 	if !silent {
 		err = a.placed(err)
@@ -82,7 +86,7 @@ const maxMessage = 16 << 10
 // oneLine bounds an error's text, and adds the way out of an interruption: one that
 // came before there was a journal leaves nothing to go on with.
 func (a *app) oneLine(err error, code int) string {
-	msg := strings.TrimSpace(err.Error())
+	msg := inWords(err)
 	if len(msg) > maxMessage { // it quotes a file
 		msg = strings.ToValidUTF8(msg[:maxMessage], "") + "…"
 	}
@@ -138,19 +142,12 @@ refused, 130 interrupted with the journal intact.`,
 	f.StringVarP(&a.output, "output", "o", "text", "what stdout holds: text, json or csv; lint also writes sarif, config yaml, and report html, svg, md or a file")
 	f.BoolVar(&a.quiet, "quiet", false, "no progress on stderr")
 	f.StringVar(&a.exitCodes, "exit-codes", "", `"aicr" maps every failure to 1, because AICR reads a container's 2 as skipped`)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return badInputf("%w; see %q", err, c.CommandPath()+" --help")
-	})
+	root.SetFlagErrorFunc(flagError)
+	root.SetHelpCommand(helpCmd())
 	root.AddCommand(takesConfig(a.sweepCmd()), a.kneeCmd(), a.compareCmd(), a.reportCmd(), takesConfig(a.calibrateCmd()), a.verifyCmd(), takesConfig(a.checkCmd()), a.configCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
 		conceptsTopic(), exitCodesTopic())
 	complete(root)
-	// Unknown commands and wrong argument counts are input errors too.
-	root.Args = func(c *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return badInputf("unknown command %q; see %q", args[0], "perfsweep --help")
-		}
-		return nil
-	}
+	root.Args = noArgs
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return root
 }
@@ -200,8 +197,26 @@ func (a *app) checkGlobals(c *cobra.Command) error {
 	return nil
 }
 
-// noArgs and exactly are cobra's argument checks with our exit code.
-func noArgs(c *cobra.Command, args []string) error { return badInput(cobra.NoArgs(c, args)) }
+// noArgs, atMostOne and exactly are cobra's argument checks with our words and
+// exit code.
+func noArgs(c *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case c.HasSubCommands():
+		return unknownCommand(c, args[0])
+	}
+	return badInputf("%s takes flags only, and %q is none%s; see %q", c.CommandPath(), args[0], didYouMean("--", args[0], shownFlags(c)), c.CommandPath()+" --help")
+}
+
+func atMostOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return badInputf("%s takes %s at most, and %q is one more; see %q", c.CommandPath(), what, args[1], c.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
 
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

@@ -164,5 +164,9 @@ func (f *calibrateFlags) sidecarReady() error {
 	if _, err := f.replaced(); err != nil {
 		return err
 	}
-	return checkWritable(sidecarFile(f.sidecar, f.overlay))
+	path := sidecarFile(f.sidecar, f.overlay)
+	if filepath.Dir(path) != filepath.Dir(f.overlay) { // no folder but the overlay's is made
+		return recipes.CheckWritable(path)
+	}
+	return checkWritable(path)
 }

@@ -16,8 +16,14 @@ func (a *app) simulateCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "simulate PRESET[?key=value&…]",
 		Short: "Serve the simulator for any client",
-		Long: "simulate serves an OpenAI-compatible engine whose throughput law, and so its knee,\nis known in closed form. Stop it with Ctrl-C.\n\nPresets:\n" +
-			presetTable(),
+		Long: `simulate serves an OpenAI-compatible engine whose throughput law, and so its knee,
+is known in closed form. Stop it with Ctrl-C.
+
+Presets:
+` + presetTable() + `
+Keys, as in 'gb300?gpus=4&speed=0.7'; --target sim:PRESET?key=value takes the same.
+From speed on they are faults, which no fingerprint shows:
+` + enginesim.KeyHelp(),
 		Example: "  perfsweep simulate gb300 --listen 127.0.0.1:8000\n  perfsweep simulate 'kneed?gpus=2&speed=0.7'",
 		Args:    exactly(1, "one PRESET"),
 		RunE: func(c *cobra.Command, args []string) error {

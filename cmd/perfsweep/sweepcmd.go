@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -51,7 +52,8 @@ func (s *sweepFlags) bind(c *cobra.Command) {
 	s.objectiveFlags.bind(f)
 	f.BoolVar(&s.foretell, "plan", false, "say what the campaign would take and measure nothing")
 	f.IntSliceVar(&s.levels, "levels", nil, "concurrencies per GPU to measure, such as 8,16,32 (default: adaptive)")
-	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 0, "upper end of the adaptive sweep (default: two times the batch cap that the server publishes, else 512)")
+	f.IntVar(&s.maxN, "max-concurrency-per-gpu", 0, fmt.Sprintf("upper end of the adaptive sweep (default: two times the batch cap of a GPU where the server publishes it, from %d to %d; else %d)",
+		lowestUpperEnd, highestUpperEnd, sweep.DefaultUpperEnd))
 	f.IntVar(&s.repeats, "repeats", 2, "runs per level")
 	f.IntVar(&s.maxRuns, "max-runs", sweep.DefaultMaxRuns, "end the sweep after this many runs, those of the journal included and a confirmation not, and report what is known")
 	f.Float64Var(&s.eStar, "e-star", 0.20, "the knee is where one more percent of concurrency buys this many percent of throughput")

@@ -14,6 +14,17 @@ const (
 	highestUpperEnd = 1024
 )
 
+// whyUpperEnd says how an upper end follows from two times the cap of a GPU.
+func whyUpperEnd(twice int) string {
+	switch {
+	case twice < lowestUpperEnd:
+		return "the least"
+	case twice > highestUpperEnd:
+		return "the most without --max-concurrency-per-gpu"
+	}
+	return "two times the cap of a GPU"
+}
+
 // upperEnd rests on the batch cap that the server publishes, if it does.
 func (c *campaign) upperEnd(gpus int) int {
 	caps, err := observe.CapacityOf(c.ears.frontend, c.census.ready)
@@ -25,6 +36,6 @@ func (c *campaign) upperEnd(gpus int) int {
 		return sweep.DefaultUpperEnd
 	}
 	n := min(max(2*caps.Streams()/gpus, lowestUpperEnd), highestUpperEnd)
-	c.say("batch cap %d on each of %s: sweeping up to %d per GPU", caps.MaxNumSeqs, plural(caps.Workers, "worker"), n)
+	c.say("batch cap %d on each of %s, %s: sweeping up to %d per GPU, %s", caps.MaxNumSeqs, plural(caps.Workers, "worker"), plural(gpus, "GPU"), n, whyUpperEnd(2*caps.Streams()/gpus))
 	return n
 }

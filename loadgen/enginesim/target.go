@@ -39,12 +39,12 @@ func keys() []key {
 		{name: "router", values: "least-loaded|round-robin", what: "how requests are spread over workers",
 			get: func(p Params) string { return string(p.Router) }, set: setRouter},
 		integer("chunk", "tokens a chunk, after a first one of 1 token", 1, maxChunk, func(p *Params) *int { return &p.Chunk }),
-		real("speed", "0.01..100", "factor on everything the engine does", 0.01, 100, func(p *Params) *float64 { return &p.Speed }),
+		real("speed", "0.01..100", "factor on everything that the engine does", 0.01, 100, func(p *Params) *float64 { return &p.Speed }),
 		real("stall", "0..0.9 in tenths", "share of 5 s windows that stand still, the first of ten always", 0, 0.9, func(p *Params) *float64 { return &p.Stall }),
 		real("noise", "0..0.5", "standard deviation of ln throughput between runs", 0, 0.5, func(p *Params) *float64 { return &p.Noise }),
 		{name: "seed", values: "0..2^64-1", what: "seed of all that is random", fault: true,
 			get: func(p Params) string { return strconv.FormatUint(p.Seed, 10) }, set: setSeed},
-		real("sick", "0.01..1", "speed of the last worker", 0.01, 1, func(p *Params) *float64 { return &p.Sick }),
+		real("sick", "0.01..1", "speed of the last worker, as a factor", 0.01, 1, func(p *Params) *float64 { return &p.Sick }),
 		lost,
 		real("truncated", "0..1", "share of streams that are cut", 0, 1, func(p *Params) *float64 { return &p.Truncated }),
 		real("inband", "0..1", "share of streams that end in an error event", 0, 1, func(p *Params) *float64 { return &p.InBand }),
@@ -52,22 +52,46 @@ func keys() []key {
 }
 
 // KeyInfo describes a key of a target for help texts and completion.
-type KeyInfo struct{ Name, Values, What string }
+type KeyInfo struct{ Name, Values, What, Default string }
 
 // KeyInfos lists the keys of a target.
 func KeyInfos() []KeyInfo {
 	var infos []KeyInfo
 	for _, k := range keys() {
-		infos = append(infos, KeyInfo{k.name, k.values, k.what})
+		infos = append(infos, KeyInfo{k.name, k.values, k.what, k.byDefault()})
 	}
 	return infos
 }
 
-// KeyHelp lists the keys of a target, one a line, for help texts.
+// byDefault is the value that a key has in the presets, with the one that has
+// another.
+func (k key) byDefault() string {
+	const differs = "the preset's"
+	have := map[string][]string{}
+	for _, e := range presets() {
+		value := k.get(e.p)
+		have[value] = append(have[value], e.info.Name)
+	}
+	usual, other := "", ""
+	for value, names := range have {
+		switch {
+		case len(names) > 1 && usual != "", len(names) == 1 && other != "":
+			return differs
+		case len(names) > 1:
+			usual = value
+		default:
+			other = "; " + value + " of " + names[0]
+		}
+	}
+	return usual + other
+}
+
+// KeyHelp lists the keys of a target for help texts, a line that names the key and
+// its values and one that says what they mean.
 func KeyHelp() string {
 	var b strings.Builder
 	for _, k := range KeyInfos() {
-		fmt.Fprintf(&b, "%s=%s  %s\n", k.Name, k.Values, k.What)
+		fmt.Fprintf(&b, "  %s=%s (default %s)\n      %s\n", k.Name, k.Values, k.Default, k.What)
 	}
 	return b.String()
 }

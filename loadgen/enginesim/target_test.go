@@ -118,8 +118,23 @@ func TestUnusableParamsAreErrors(t *testing.T) {
 	}
 }
 
+// Every key that the parser takes is explained, in lines that fit a terminal, and
+// its default is what the presets have.
 func TestKeyHelpListsEveryKey(t *testing.T) {
-	if help := KeyHelp(); strings.Count(help, "\n") != len(keys()) || !strings.Contains(help, "speed=0.01..100  ") {
-		t.Error(help)
+	help := KeyHelp()
+	for _, k := range keys() {
+		if !strings.Contains(help, "  "+k.name+"="+k.values+" (default ") || !strings.Contains(help, "      "+k.what+"\n") {
+			t.Errorf("%s is not explained in\n%s", k.name, help)
+		}
+	}
+	for line := range strings.Lines(help) {
+		if len(line) > 81 {
+			t.Errorf("wider than 80 columns: %s", line)
+		}
+	}
+	for _, want := range []string{"speed=0.01..100 (default 1)\n", "stall=0..0.9 in tenths (default 0; 0.3 of stall)\n", "model=NAME (default the preset's)\n", "gpus=1.."} {
+		if !strings.Contains(help, want) {
+			t.Errorf("%q is not in\n%s", want, help)
+		}
 	}
 }

@@ -22,6 +22,8 @@ type Comparison struct {
 	Differences []string
 	Report      compare.Report
 	Turns       *Turns // nil unless both were measured by one command
+	// Next is the command that comes next, "" for none.
+	Next string
 }
 
 // Turns is how two targets were measured in turns.
@@ -58,6 +60,7 @@ func CompareText(w io.Writer, c Comparison) error {
 	for _, s := range r.Warnings {
 		p.line("warning: %s", s)
 	}
+	p.next(c.Next)
 	return p.err
 }
 

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/knee"
 )
@@ -35,19 +34,6 @@ func (p *printer) explain(f knee.Fit) {
 			p.line("  %.4g to %.4g  %s", s.Low, s.High, s.From)
 		}
 	}
-}
-
-// table aligns rows; the last cell of a row runs free.
-func (p *printer) table(rows [][]string) {
-	if p.err != nil {
-		return
-	}
-	tw := tabwriter.NewWriter(p.w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, r := range rows {
-		last := len(r) - 1
-		fmt.Fprintf(tw, "%s\t %s\n", strings.Join(r[:last], "\t"), r[last])
-	}
-	p.err = tw.Flush()
 }
 
 func candidateRows(all []knee.Candidate) [][]string {

@@ -19,13 +19,13 @@ type Columned interface {
 
 // folded breaks the lines of a text for a writer that has a width.
 func folded(w io.Writer, text string) string {
-	c, ok := w.(Columned)
-	if !ok || c.Columns() <= 0 {
+	columns := columnsOf(w)
+	if columns <= 0 {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString(fold(line, c.Columns()))
+		b.WriteString(fold(line, columns))
 	}
 	return b.String()
 }

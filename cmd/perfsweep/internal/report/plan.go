@@ -48,6 +48,7 @@ type planDoc struct {
 	Model             string       `json:"model"`
 	GPUs              int          `json:"gpus"`
 	Effort            sweep.Effort `json:"effort"`
+	FirstLook         bool         `json:"first_look,omitempty"`
 	RunsDone          int          `json:"runs_done"`
 	Finished          string       `json:"finished,omitempty"`
 	Runs              int          `json:"runs"`
@@ -75,7 +76,7 @@ func (p Plan) gpuHours() float64 { return p.Outlook.Time.Hours() * float64(p.GPU
 func PlanJSON(w io.Writer, p Plan) error {
 	d := planDoc{
 		SchemaVersion: schemaVersion, Target: p.Target, Model: p.Model, GPUs: p.GPUs, Effort: p.Effort,
-		RunsDone: p.RunsDone, Finished: p.Finished, Runs: p.Outlook.Runs, RunsAtMost: p.Outlook.MostRuns,
+		FirstLook: p.FirstLook, RunsDone: p.RunsDone, Finished: p.Finished, Runs: p.Outlook.Runs, RunsAtMost: p.Outlook.MostRuns,
 		Seconds: p.Outlook.Time.Seconds(), SecondsAtMost: p.MaxWall.Seconds(), GPUHours: p.gpuHours(),
 		Peak: p.Peak, PeakStreams: p.Peak * p.GPUs, PeakChunksPerSec: p.PeakChunksPerSec,
 		WindowsApart: p.WindowsApart.Seconds(), WindowRuns: p.WindowRuns, Files: list(p.Files),

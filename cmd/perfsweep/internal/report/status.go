@@ -30,20 +30,50 @@ func Statuses(w io.Writer, format, image string, list []calibrate.Status) error 
 	p := &printer{w: w}
 	p.line("%s", tally(list, image))
 	p.line("")
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "overlay\tstate\tmeasured\tGPUs\ttok/s per GPU\tper GPU in flight\timage")
-	for _, s := range list {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Overlay, s.State, orDash(s.Measured), whole(s.GPUs), number(s.TokPerSecPerGPU), whole(pinned(s)), orDash(short(s.Image)))
-	}
-	if p.err == nil {
-		p.err = tw.Flush()
-	}
+	p.statuses(list)
 	for _, s := range list {
 		for _, why := range s.Why {
 			p.line("%s: %s: %s", s.File, s.State, why)
 		}
 	}
 	return p.err
+}
+
+// statuses has a line an overlay, and a sentence an overlay where a terminal is
+// too narrow for that.
+func (p *printer) statuses(list []calibrate.Status) {
+	var b strings.Builder
+	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tw, "overlay\tstate\tmeasured\tGPUs\ttok/s per GPU\tper GPU in flight\timage")
+	for _, s := range list {
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Overlay, s.State, orDash(s.Measured), whole(s.GPUs), number(s.TokPerSecPerGPU), whole(pinned(s)), orDash(short(s.Image)))
+	}
+	if err := tw.Flush(); err != nil && p.err == nil {
+		p.err = err
+	}
+	if width := columnsOf(p.w); width <= 0 || widest(b.String()) <= width {
+		p.raw(b.String())
+		return
+	}
+	for _, s := range list {
+		parts := []string{string(s.State)}
+		if s.Measured != "" {
+			parts = append(parts, "measured "+s.Measured)
+		}
+		if s.GPUs > 0 {
+			parts = append(parts, count(s.GPUs, "GPU"))
+		}
+		if s.TokPerSecPerGPU > 0 {
+			parts = append(parts, number(s.TokPerSecPerGPU)+" tok/s per GPU")
+		}
+		if n := pinned(s); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d per GPU in flight", n))
+		}
+		if s.Image != "" {
+			parts = append(parts, "image "+short(s.Image))
+		}
+		p.line("%s: %s", s.Overlay, strings.Join(parts, ", "))
+	}
 }
 
 func counts(list []calibrate.Status) map[calibrate.StatusState]int {
@@ -66,7 +96,7 @@ func tally(list []calibrate.Status, image string) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
 	}
-	line := fmt.Sprintf("%d overlays: %s", len(list), strings.Join(parts, ", "))
+	line := fmt.Sprintf("%s: %s", count(len(list), "overlay"), strings.Join(parts, ", "))
 	if image != "" {
 		line += "; held against image " + image
 	}
