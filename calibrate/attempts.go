@@ -88,11 +88,12 @@ func attemptsAt(c sweep.Curve, n int, purpose sweep.Purpose) attempts {
 func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	a.total++
 	a.made[max(pair[0].Window, 1)]++
-	failed := map[string]bool{}
+	failed, caused := map[string]bool{}, map[string]bool{}
 	for _, r := range pair {
 		a.watched += max(r.Result.Ended.Sub(r.Result.Started), 0)
 		for _, v := range r.Violations {
 			failed[v.Gate] = true
+			caused[v.Gate] = caused[v.Gate] || !r.Follows(v)
 		}
 		if r.Result.Stopped == "silence" {
 			failed[gateStall] = true
@@ -123,7 +124,9 @@ func (a *attempts) add(pair []sweep.Run, f sweep.Fingerprint) {
 	}
 	if len(failed) > 0 {
 		for g := range failed {
-			a.gates[g]++
+			if cause, violated := caused[g]; cause || !violated {
+				a.gates[g]++
+			}
 		}
 		return
 	}
@@ -164,7 +167,8 @@ func counts(m map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// invalidRuns counts the INVALID runs of a whole curve, and by run gate.
+// invalidRuns counts the INVALID runs of a whole curve, and by the run gates that
+// are a cause of their own.
 func invalidRuns(c sweep.Curve) (n int, byGate map[string]int) {
 	byGate = map[string]int{}
 	for _, r := range c.Runs {
@@ -172,7 +176,8 @@ func invalidRuns(c sweep.Curve) (n int, byGate map[string]int) {
 			continue
 		}
 		n++
-		for _, v := range r.Violations {
+		causes, _ := r.Causes()
+		for _, v := range causes {
 			byGate[v.Gate]++
 		}
 	}

@@ -54,11 +54,9 @@ func (j *judgement) heading(o Outcome) string {
 		return fmt.Sprintf("SIMULATED: calibrated by perfsweep on %s against a simulated target; gates %s were waived (--allow-simulated). "+
 			"The numbers say nothing of hardware.", date, strings.Join(waivedIDs(j.gates), ", "))
 	case OutcomeOK:
-		met := "gates C1 to C11 are met"
-		for _, g := range j.gates {
-			if g.State != Met { // only C11 may be
-				met = fmt.Sprintf("every gate is met but %s, which is %s", g.ID, g.State)
-			}
+		met := j.metAll()
+		if met == everyGate {
+			met = "gates C1 to C11 are met"
 		}
 		return fmt.Sprintf("Calibrated by perfsweep on %s; %s.", date, met)
 	}

@@ -1,6 +1,10 @@
 package calibrate
 
-import "github.com/perfsweep/perfsweep/knee"
+import (
+	"fmt"
+
+	"github.com/perfsweep/perfsweep/knee"
+)
 
 // rule is one row of the table of outcomes: asks is what must hold, and why
 // says that it does not, or "".
@@ -35,8 +39,20 @@ func outcomes() []rule {
 		{OutcomeProvisional, "the effort is enough for a real target", (*judgement).lookOnly},
 		{OutcomeProvisional, "the rest from outside is there (C7, C6, C11)", unmet("C7", "C6", "C11")},
 		{OutcomeSimulated, "the target is real", (*judgement).simulated},
-		{OutcomeOK, "a gate is unmet", func(*judgement) string { return "every gate is met" }},
+		{OutcomeOK, "a gate is unmet", (*judgement).metAll},
 	}
+}
+
+const everyGate = "every gate is met"
+
+// metAll is the last word on the gates: C11 may be stated instead of met.
+func (j *judgement) metAll() string {
+	for _, g := range j.gates {
+		if g.State != Met {
+			return fmt.Sprintf("%s but %s, which is %s", everyGate, g.ID, g.State)
+		}
+	}
+	return everyGate
 }
 
 // Step is one question of the decision, asked in the order of the table.

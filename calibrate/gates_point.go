@@ -17,7 +17,7 @@ func (e *evidence) c8() GateResult {
 	if e.limitsErr == nil {
 		g.Observed += fmt.Sprintf(", sd %.4f", e.limits.SWRaw)
 	}
-	switch {
+	switch g.noData = a.total == 0; {
 	case len(a.valid) < minRunsToWrite:
 		g.Remedy = "resume the calibration with the target until the point is confirmed"
 		if a.total > len(a.valid) {

@@ -108,6 +108,10 @@ type GateResult struct {
 	noData bool
 }
 
+// Unjudged reports whether a gate is unmet for want of data, not by what it saw.
+// A gate that was read from a file does not tell.
+func (g GateResult) Unjudged() bool { return g.State == Unmet && g.noData }
+
 // Proposal is a gate with everything needed to defend it.
 type Proposal struct {
 	Outcome Outcome `json:"outcome"`

@@ -157,11 +157,12 @@ func (t *tape) hopeful() bool {
 	return false
 }
 
-// gatesOf names the gates that runs failed.
+// gatesOf names the gates that runs failed, without those that only follow.
 func gatesOf(runs []Run) string {
 	var names []string
 	for _, r := range runs {
-		for _, v := range r.Violations {
+		causes, _ := r.Causes()
+		for _, v := range causes {
 			if !slices.Contains(names, v.Gate) {
 				names = append(names, v.Gate)
 			}

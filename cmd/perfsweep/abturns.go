@@ -140,7 +140,8 @@ func failures(runs []sweep.Run) (n int, gates string) {
 		if !r.Valid() {
 			n++
 		}
-		for _, v := range r.Violations {
+		causes, _ := r.Causes()
+		for _, v := range causes {
 			failed[v.Gate] = true
 		}
 	}

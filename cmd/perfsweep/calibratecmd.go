@@ -204,7 +204,7 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, c calibration) 
 	}
 	packed := a.writeBundle(&f.bundle, cam.flags.journal, ov.gate, policy, [2][]string{f.anchor.anchors, f.anchor.scaling})
 	if d.Reason != "" && !made.proposal.Writable {
-		unchecked = append([]string{d.Reason}, unchecked...)
+		made.ended = d.Reason
 	}
 	f.journal = cam.flags.journal
 	err = a.answerCalibrate(f, ov, made, curve, unchecked)
@@ -252,6 +252,7 @@ func (f *calibrateFlags) deployment(cam *campaign, ov overlayFile) (*recipes.Dep
 // What was measured is shown whatever became of the file.
 func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrate.Policy, r report.Calibration) error {
 	var failed error
+	r.Shipped, r.Made = f.data.shipped, f.data.fresh
 	if !r.Proposal.Gate.Empty() {
 		edited, err := ov.SetGate(r.Proposal.Gate, r.Proposal.Comment)
 		if err != nil {
@@ -259,7 +260,7 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 		}
 		r.Upstream = ov.UpstreamNeeds(r.Proposal.Gate)
 		r.Diff = recipes.Diff(f.overlay, ov.src, edited)
-		if r.Shipped, r.Made = f.data.shipped, f.data.fresh; r.Shipped != "" {
+		if r.Shipped != "" {
 			r.Upstream = nil // a candidate is no change to AICR's repository
 			r.Diff = f.data.fromShipped(r.Diff, f.overlay)
 		}

@@ -17,6 +17,8 @@ type conclusion struct {
 	proposal calibrate.Proposal
 	// reconfirm is how the gate so far compares, nil without --reconfirm.
 	reconfirm *calibrate.Reconfirmation
+	// ended is why the planner stopped, "" where the gate may be written.
+	ended string
 }
 
 // conclude is everything between a curve and a proposal. It depends on nothing

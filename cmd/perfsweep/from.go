@@ -134,9 +134,12 @@ func (a *app) answerCalibrate(f *calibrateFlags, ov overlayFile, c conclusion, c
 	if f.explain {
 		p.Fit = knee.Find(curve.Points(), knee.Options{EStar: curve.Plan.EStar, Explain: true})
 	}
+	if c.ended != "" {
+		p.Reasons = append(p.Reasons, c.ended)
+	}
 	p.Reasons = append(p.Reasons, unchecked...)
 	return a.finishCalibrate(f, ov, c.policy, report.Calibration{
 		Curve: curve, Proposal: p, Overlay: f.overlay, Reconfirm: c.reconfirm, Explain: f.explain, Findings: c.findings, Stalls: stalls(curve.Runs),
-		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs),
+		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs), Ended: c.ended, Unchecked: unchecked,
 	})
 }

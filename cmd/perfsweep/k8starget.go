@@ -173,5 +173,5 @@ func refuseDisaggregated(p *calibrate.Proposal, labels map[string]string) {
 		return
 	}
 	p.Writable = false
-	p.Reasons = append(p.Reasons, "measured on a disaggregated deployment ("+ratio+"), and AICR's gate is for workers that do both: nothing is written")
+	p.Reasons = append([]string{"measured on a disaggregated deployment (" + ratio + "), and AICR's gate is for workers that do both: nothing is written"}, p.Reasons...)
 }

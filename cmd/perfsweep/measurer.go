@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -79,8 +80,12 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 		}
 		est := e.Run.Result.Estimate()
 		line += fmt.Sprintf("     %.0f tok/s per GPU, TTFT p50 %.0f ms, p99 %.0f ms%s", est.OutputTokPerSec/float64(gpus), est.TTFTP50MS, est.TTFTP99MS, goodShare(e.Run.Result)+cachedShare(e.Run.Result))
-		for _, v := range e.Run.Violations {
+		causes, following := e.Run.Causes()
+		for _, v := range causes {
 			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
+		}
+		if len(following) > 0 {
+			line += "\n     " + report.Following(following)
 		}
 		for _, o := range slices.Sorted(maps.Keys(e.Run.Result.Errors)) {
 			if texts := e.Run.Result.Errors[o]; len(texts) > 0 {

@@ -50,7 +50,8 @@ model, the knee with its interval, operating point and gate, latency, the trade-
 between a GPU and a user, the time line with stalls, each level with its outcomes
 and what holds it back, every gate with what was observed, the health of this tool,
 and the fingerprint. Its charts need no script; with one their values can be read
-off with a pointer or with arrow keys. Whatever servers said is text in it, never
+off with a pointer or with arrow keys. Goodput a level is there where an objective
+(--ttft-p99, --itl-p99) was measured with. Whatever servers said is text in it, never
 markup or script.
 
 The ending of FILE tells the form: .html, .svg (one chart, see --chart), .md (for

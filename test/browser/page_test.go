@@ -100,6 +100,9 @@ func TestPage(t *testing.T) {
 			c.eval(`document.querySelectorAll(".u-over").length`, &canvases)
 			c.eval(`[...document.querySelectorAll("canvas")].filter(c => new Set(c.getContext("2d").getImageData(0, 0, c.width, c.height).data).size > 8).length`, &drawn)
 			c.eval(`document.documentElement.scrollWidth - innerWidth`, &over)
+			if said := c.text(`[...document.querySelectorAll("#goodput, #goodputA")].map(s => s.innerText).join()`); !strings.Contains(said, "--ttft-p99") {
+				t.Errorf("%s: of goodput it says %q", name, said)
+			}
 			if charts < 4 || canvases != charts || drawn != charts {
 				t.Errorf("%s: %d charts, %d canvases, %d with a picture on them", name, charts, canvases, drawn)
 			}

@@ -60,7 +60,7 @@ func causeName(b observe.Bottleneck) string {
 	case observe.Headroom:
 		return "nothing"
 	case observe.Unknown:
-		return "not known"
+		return "an unknown cause"
 	}
 	return "the " + strings.ReplaceAll(strings.TrimPrefix(string(b), "the_"), "_", " ")
 }

@@ -31,7 +31,7 @@ func TestBottlenecks(t *testing.T) {
 	all := findings(observe.Headroom, observe.Headroom, observe.BatchCap, observe.Unknown)
 	all[3].Against = []string{"doubt"}
 	for knee, want := range map[float64][]string{
-		20: {"nothing at 8 to 16; the engine batch cap at 32; not known at 64", "at 32: fact engine_batch_cap", "to try: try engine_batch_cap"},
+		20: {"nothing at 8 to 16; the engine batch cap at 32; an unknown cause at 64", "at 32: fact engine_batch_cap", "to try: try engine_batch_cap"},
 		40: {"at 64: fact unknown", "at 64, against it: doubt"},
 	} {
 		var b bytes.Buffer

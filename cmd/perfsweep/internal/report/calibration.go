@@ -3,8 +3,11 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
@@ -30,42 +33,56 @@ type Calibration struct {
 	Stalls   []Stall
 	// Explain adds how the decision came about.
 	Explain bool
+	// Ended is what the planner said last, and Unchecked what of the inherited chain
+	// could not be looked at. Both are among the Reasons too.
+	Ended     string
+	Unchecked []string
 	// Next is the command that comes next, "" for none.
 	Next string
 }
 
-// CalibrationText prints the decision first, then the curve, the gates on the
-// data, the arithmetic, and the diff.
+// CalibrationText prints the decision, why, the gate with what it rests on, the
+// knee, what limits, what is not known, and the diff, each thing once.
 func CalibrationText(w io.Writer, c Calibration) error {
 	p := &printer{w: w}
 	r := c.Proposal
 	p.head(decision(c))
-	if c.Wrote {
-		p.line("  what it rests on is in %s", c.Sidecar)
-	}
-	for _, s := range r.Reasons {
-		p.line("  %s", s)
-	}
+	p.why(c)
 	p.line("")
-	p.head(answer(Curve{Fit: r.Fit, Point: r.Point, All: c.Curve.Runs}))
+	if r.Point.ConcurrencyPerGPU > 0 { // else the first line says why there is none
+		p.line("%s", c.point())
+	}
+	p.limits(c)
+	p.head(answer(Curve{Fit: r.Fit, Point: proved(r.Point), All: c.Curve.Runs}))
 	p.curve(r.Fit, r.Point)
 	p.fit(r.Fit)
-	if r.Point.ConcurrencyPerGPU > 0 { // else the reasons say why there is none
-		p.line("%s", r.Point.Sentence())
-	}
 	p.objective(c.Objective, r.Point)
 	p.bottlenecks(c.Findings, r.Fit.Knee)
 	p.invalid(c.Curve.Runs)
 	p.stalls(c.Stalls)
-	if !c.Explain {
-		p.gates(r.Gates)
-	}
-	p.limits(r)
-	p.sensitivity(r.Sensitivity)
 	if c.Explain {
 		p.explain(r.Fit)
-		p.whole(r)
+		p.whole(r, c.Curve.Runs)
+	} else {
+		p.gates(r.Gates)
 	}
+	p.sensitivity(r.Sensitivity)
+	p.unknown(c)
+	p.change(c)
+	p.next(c.Next)
+	return p.err
+}
+
+// proved is a point that the knee rests on; any other was said before it.
+func proved(op sweep.OperatingPoint) sweep.OperatingPoint {
+	if op.Basis == "proved" {
+		return op
+	}
+	return sweep.OperatingPoint{}
+}
+
+// change prints the edit, and what it needs elsewhere.
+func (p *printer) change(c Calibration) {
 	if c.Diff != "" {
 		p.line("")
 		if !c.Wrote {
@@ -75,71 +92,85 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	}
 	switch {
 	case c.Shipped != "" && c.Wrote:
-		p.line("a candidate: %s is left as it is, and holds until AICR is given the folder with --data", c.Shipped)
+		p.line("a candidate: %s is unchanged, and holds until AICR is given the folder with --data", c.Shipped)
 	case c.changed():
 		p.line("what AICR's repository needs besides this edit:")
 		for _, n := range c.Upstream {
 			p.line("  %s: %s", n.What, n.How)
 		}
 	}
-	p.next(c.Next)
-	return p.err
 }
 
 // changed reports whether the overlay is another one now.
 func (c Calibration) changed() bool { return c.Wrote && c.Diff != "" }
 
-// decision is the first line.
-func decision(c Calibration) string {
-	r := c.Proposal
-	switch {
-	case c.Wrote && c.Diff == "" && c.Made:
-		return fmt.Sprintf("%s: made %s, with the gate that %s holds already", r.Outcome, c.Overlay, c.Shipped)
-	case c.Wrote && c.Diff == "":
-		return fmt.Sprintf("%s: %s already holds this gate", r.Outcome, c.Overlay)
-	case c.Wrote:
-		return fmt.Sprintf("%s: wrote %s at %d per GPU", r.Outcome, c.Overlay, r.Point.ConcurrencyPerGPU)
-	case r.Writable:
-		return fmt.Sprintf("%s: the gate at %d per GPU may be written; add --write", r.Outcome, r.Point.ConcurrencyPerGPU)
+// point says what the operating point is; the planner may know more of it.
+func (c Calibration) point() string {
+	s := c.Proposal.Point.Sentence()
+	if strings.Contains(c.Ended, s) {
+		return c.Ended
 	}
-	return fmt.Sprintf("%s: %s is left as it is", r.Outcome, c.Overlay)
+	return s
 }
 
-// gates prints a line a gate, and for an unmet one what was wanted and what to do.
+// gates prints a line for each gate that stands; the others are among the reasons.
 func (p *printer) gates(gates []calibrate.GateResult) {
-	if len(gates) == 0 {
-		return
-	}
-	p.line("")
+	first := true
 	for _, g := range gates {
+		if g.State == calibrate.Unmet {
+			continue
+		}
+		if first {
+			p.line("")
+		}
+		first = false
 		p.line("%-4s %-10s  %s: %s", g.ID, g.State, g.Name, g.Observed)
 	}
-	for _, g := range gates {
-		if g.State == calibrate.Unmet && g.Observed != calibrate.NoGateRun {
-			p.line("  %s wants %s; %s", g.ID, g.Threshold, g.Remedy)
+}
+
+// limits prints floor and ceiling with what they rest on.
+func (p *printer) limits(c Calibration) {
+	r, l := c.Proposal, c.Proposal.Limits
+	if l.Runs > 0 {
+		p.line("at %d per GPU, %d gate runs on %s: median %s tok/s per GPU%s, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, count(l.Deployments, "deployment"),
+			number(r.TokPerSecPerGPU), spread(c.gateRuns(), l.Runs), number(r.TTFTP99MS))
+		rests := fmt.Sprintf("tolerance limit %s; s within %.1f %%, between %.1f %% %s", number(l.L), 100*l.SW, 100*l.SB, l.SBBasis)
+		switch g := r.Gate; {
+		case g.FloorPerGPU > 0:
+			p.line("floor %s tok/s per GPU (%s), acts as %s: the evaluator gives 10 %%", number(g.FloorPerGPU), r.Profile, number((1-recipes.Tolerance)*g.FloorPerGPU))
+		case g.Floor > 0:
+			p.line("floor %s tok/s for a full node (%s), acts as %s: the evaluator gives 10 %%", number(g.Floor), r.Profile, number((1-recipes.Tolerance)*g.Floor))
+		default:
+			p.line("no floor")
 		}
+		p.line("  the rule gives per GPU: portable %s, regression %s (%s)", number(l.Portable), number(l.Regression), rests)
+	}
+	if top := r.Gate.CeilingTTFTP99MS; top > 0 {
+		p.line("TTFT p99 ceiling %s ms, acts as %s", number(top), number((1+recipes.Tolerance)*top))
+	}
+	if l.Runs > 0 || r.Point.ConcurrencyPerGPU > 0 {
+		p.line("")
 	}
 }
 
-func (p *printer) limits(r calibrate.Proposal) {
-	l := r.Limits
-	if l.Runs == 0 {
-		return
+// gateRuns are what the valid gate runs at the point read, per GPU.
+func (c Calibration) gateRuns() []float64 {
+	var out []float64
+	for _, r := range c.Curve.Runs {
+		if r.Step.Purpose == sweep.Confirm && r.Step.Kind == loadgen.Gate && r.Step.ConcurrencyPerGPU == c.Proposal.Point.ConcurrencyPerGPU && r.Valid() {
+			out = append(out, r.Result.WholeRun.OutputTokPerSec/float64(max(c.Curve.Fingerprint.GPUs, 1)))
+		}
 	}
-	p.line("")
-	p.line("at %d per GPU, %d gate runs on %s: median %s tok/s per GPU, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, count(l.Deployments, "deployment"), number(r.TokPerSecPerGPU), number(r.TTFTP99MS))
-	p.line("floors: portable %s, regression %s tok/s per GPU (tolerance limit %s; s within %.1f %%, between %.1f %% %s)",
-		number(l.Portable), number(l.Regression), number(l.L), 100*l.SW, 100*l.SB, l.SBBasis)
-	g := r.Gate
-	switch {
-	case g.FloorPerGPU > 0:
-		p.line("written floor (%s) %s tok/s per GPU; the evaluator's 10 %% makes it %s", r.Profile, number(g.FloorPerGPU), number((1-recipes.Tolerance)*g.FloorPerGPU))
-	case g.Floor > 0:
-		p.line("written floor (%s) %s tok/s for a full node; the evaluator's 10 %% makes it %s", r.Profile, number(g.Floor), number((1-recipes.Tolerance)*g.Floor))
+	return out
+}
+
+// spread is from where to where readings go; nothing where others than those
+// were used too.
+func spread(x []float64, used int) string {
+	if len(x) != used {
+		return ""
 	}
-	if g.CeilingTTFTP99MS > 0 {
-		p.line("written TTFT p99 ceiling %s ms; the evaluator's 10 %% makes it %s", number(g.CeilingTTFTP99MS), number((1+recipes.Tolerance)*g.CeilingTTFTP99MS))
-	}
+	return fmt.Sprintf(" (%s to %s)", number(slices.Min(x)), number(slices.Max(x)))
 }
 
 func (p *printer) sensitivity(ss []calibrate.Sensitivity) {

@@ -78,11 +78,7 @@ func validity(r sweep.Run) string {
 	if r.Valid() {
 		return "valid"
 	}
-	s := "INVALID"
-	for _, v := range r.Violations {
-		s += fmt.Sprintf(" %s: %s (limit %s)", v.Gate, v.Observed, v.Threshold)
-	}
-	return s
+	return "INVALID " + strings.Join(failed(r), "; ")
 }
 
 type checkDoc struct {

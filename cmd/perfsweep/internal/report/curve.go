@@ -220,8 +220,8 @@ func (p *printer) invalid(all []sweep.Run) {
 	}
 	p.line("%d of %d runs were INVALID and are not in the curve:", bad, len(all))
 	for _, r := range all {
-		for _, v := range r.Violations {
-			p.line("  run %d at %d per GPU: %s %s (limit %s)", r.Seq, r.Step.ConcurrencyPerGPU, v.Gate, v.Observed, v.Threshold)
+		for _, why := range failed(r) {
+			p.line("  run %d at %d per GPU: %s", r.Seq, r.Step.ConcurrencyPerGPU, why)
 		}
 	}
 }

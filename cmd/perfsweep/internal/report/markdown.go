@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/markup"
@@ -46,15 +47,24 @@ func (m *markdown) side(s Side, said string) {
 	}
 	m.line("")
 	m.table(s.levels())
+	if o := s.Curve.Objective; o != nil {
+		for _, w := range s.goodputWords() {
+			m.line("- %s", words(s.of(w)))
+		}
+		m.line("")
+		if len(o.SLO.Levels) > 0 {
+			m.table(s.goodputGrid())
+		}
+	}
 	if g := s.Gates; g != nil {
 		if len(g.Campaign) > 0 {
 			for _, r := range s.remarks() {
 				m.line("- %s", words(s.of(r)))
 			}
 			m.line("")
-			m.folded(gateGrid(s.of("The gates on the campaign"), g.Campaign))
+			m.folded(gateGrid(s.of("The gates on the campaign"), g.Campaign, campaignState))
 		}
-		m.folded(gateGrid(s.of("The run gates"), g.Run))
+		m.folded(gateGrid(s.of("The run gates"), g.Run, s.runState))
 	}
 	if s.recorded() {
 		m.folded(s.runTable())
@@ -69,7 +79,7 @@ func (m *markdown) side(s Side, said string) {
 }
 
 func (m *markdown) folded(g grid) {
-	m.line("<details><summary>%s</summary>", words(g.caption))
+	m.line("<details><summary>%s</summary>", markup.Escape(g.caption)) // a line of HTML
 	m.line("")
 	m.table(g)
 	m.line("</details>")
@@ -100,20 +110,42 @@ func (m *markdown) table(g grid) {
 	m.line("")
 }
 
-// words makes a server's words plain text in Markdown: no markup, no table
-// cell, no link, nobody mentioned and no issue referred to.
+// words makes a server's words plain text in Markdown: no markup, no table cell, no
+// link, nobody mentioned and no issue referred to. Markdown escapes what it gives a
+// meaning with a backslash; what only GitHub does, after it, is parted by a joiner
+// that has no width. Names such as latency_limited stay readable.
 func words(s string) string {
 	var b strings.Builder
-	for i, s := 0, strings.Join(strings.Fields(s), " "); i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		rest := s[i+n:]
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, string(unicode.ReplacementChar))), " ")
+	before := ' '
+	numbered := true // only digits so far, as before the dot of a list
+	for i, r := range s {
+		rest := s[i+utf8.RuneLen(r):]
+		next, _ := utf8.DecodeRuneInString(rest)
 		switch {
-		case strings.ContainsRune(`|*_[]\~@!$#`, r), r == ':' && strings.HasPrefix(rest, "//"), (r == 'w' || r == 'W') && strings.HasPrefix(strings.ToLower(rest), "ww."):
-			fmt.Fprintf(&b, "&#%d;", r)
+		case strings.ContainsRune("\\`*[]<>|~$&", r),
+			r == '_' && !(alphanumeric(before) && alphanumeric(next)),
+			i == 0 && strings.ContainsRune("-+=", r) && (next == ' ' || next == r),
+			numbered && i > 0 && strings.ContainsRune(".)", r) && next == ' ',
+			r == ':' && strings.HasPrefix(rest, "//"),
+			r == '.' && strings.HasSuffix(strings.ToLower(s[:i]), "www"):
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case unicode.IsControl(r), unicode.Is(unicode.Bidi_Control, r), r == 0xFFFE, r == 0xFFFF:
+			b.WriteRune(unicode.ReplacementChar)
 		default:
-			b.WriteString(markup.Escape(s[i : i+n]))
+			b.WriteRune(r)
 		}
-		i += n
+		if r == '@' || r == '#' {
+			b.WriteRune(wordJoiner)
+		}
+		numbered = numbered && r >= '0' && r <= '9'
+		before = r
 	}
 	return b.String()
 }
+
+// wordJoiner has no width, and no name or number begins with it.
+const wordJoiner = '\u2060'
+
+func alphanumeric(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

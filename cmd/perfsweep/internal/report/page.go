@@ -142,6 +142,12 @@ func (s Side) warnings() []string {
 	if f := s.Curve.Fingerprint; f != nil && f.Simulated {
 		out = append(out, "SIMULATED: nothing here was measured on a GPU.")
 	}
+	if why := s.refusal(); why != "" {
+		out = append(out, why)
+	}
+	if f := s.Curve.Fingerprint; f != nil && f.Effort == sweep.Quick {
+		out = append(out, firstLook)
+	}
 	if s.Curve.Reason != "" {
 		out = append(out, s.Curve.Reason)
 	}
@@ -155,13 +161,26 @@ func (s Side) warnings() []string {
 	return append(out, s.Notes...)
 }
 
-// remarks are the reasons of the judgement that the verdict has not said.
+// firstLook is what quick effort means.
+const firstLook = "measured at quick effort, a first look: short runs and short answers, from which a gate is written for a simulated target only"
+
+// refusal is why a gate that is shown was not to be written, "" where it was or
+// where the verdict says it.
+func (s Side) refusal() string {
+	g := s.Gates
+	if g == nil || g.ConcurrencyPerGPU == 0 || len(g.Reasons) == 0 || outcomeMood(g.Outcome) == good {
+		return ""
+	}
+	return fmt.Sprintf("%s, so not to be written: %s", g.Outcome, g.Reasons[0])
+}
+
+// remarks are the reasons of the judgement that nothing has said before.
 func (s Side) remarks() []string {
 	g := s.Gates
 	if g == nil || g.Outcome == "" || len(g.Reasons) == 0 {
 		return nil
 	}
-	if g.ConcurrencyPerGPU == 0 {
+	if g.ConcurrencyPerGPU == 0 || s.refusal() != "" {
 		return g.Reasons[1:]
 	}
 	return g.Reasons

@@ -41,6 +41,10 @@ func attacked() Page {
 		c.All = append(c.All, r)
 	}
 	c.Fit = knee.Find(c.Runs, knee.Options{})
+	c.Objective = &Objective{
+		SLO:     sweep.SLO{Objective: loadgen.Objective{TTFTMS: 25}, State: sweep.SLOInsufficient, Reason: attack, Notes: []string{attack}, Levels: []sweep.SLOLevel{{ConcurrencyPerGPU: 4, Runs: 1}, {ConcurrencyPerGPU: 8, Runs: 1}}},
+		Goodput: []sweep.GoodputLevel{{ConcurrencyPerGPU: 8, Share: .5}},
+	}
 	return Page{Version: attack, A: Side{Name: attack, Curve: c, Notes: []string{attack},
 		Stalls: map[int][]observe.Event{3: {{Kind: observe.WorkerSilence, StartS: 1, LengthS: 1, Workers: []string{attack}}}},
 		Gates: &Gates{Run: []calibrate.GateResult{{ID: "V1", State: calibrate.Unmet, Name: attack, Observed: attack, Threshold: attack, Remedy: attack}},
@@ -111,7 +115,7 @@ func TestPageTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables := strings.Split(b.String(), "<table>")[1:]
-	if len(tables) != 8 {
+	if len(tables) != 9 {
 		t.Errorf("%d tables", len(tables))
 	}
 	for _, table := range tables {
@@ -165,12 +169,27 @@ func TestPageSVG(t *testing.T) {
 // mention nobody.
 func TestPageMarkdown(t *testing.T) {
 	for in, want := range map[string]string{
-		"a | b":                    "a &#124; b",
-		"@team, see #12":           "&#64;team, see &#35;12",
-		"[x](https://example.com)": "&#91;x&#93;(https&#58;//example.com)",
-		"www.example.com":          "&#119;ww.example.com",
-		"<b>**bold**</b> `code`":   "&lt;b&gt;&#42;&#42;bold&#42;&#42;&lt;/b&gt; &#96;code&#96;",
-		"two\nlines\tand it's":     "two lines and it&#39;s",
+		"a | b":                    `a \| b`,
+		`a \| b`:                   `a \\\| b`,
+		"@team, see #12":           "@\u2060team, see #\u206012",
+		"[x](https://example.com)": `\[x\](https\://example.com)`,
+		"![x](y)":                  `!\[x\](y)`,
+		"www.example.com":          `www\.example.com`,
+		"a@example.com":            "a@\u2060example.com",
+		"<b>**bold**</b> `code`":   "\\<b\\>\\*\\*bold\\*\\*\\</b\\> \\`code\\`",
+		"&lt; and $x$ and ~no~":    `\&lt; and \$x\$ and \~no\~`,
+		"two\nlines\tand it's":     "two lines and it's",
+		`the "word"`:               `the "word"`,
+		"# no heading":             "#\u2060 no heading",
+		"- no list":                `\- no list`,
+		"--- no line":              `\--- no line`,
+		"1. no list":               `1\. no list`,
+		"-":                        "-",
+		"13.9":                     "13.9",
+		"-5.0 %":                   "-5.0 %",
+		"latency_limited, _it_":    `latency_limited, \_it\_`,
+		"a\x1b[2J\u202eb\u2028c":   "a\ufffd\\[2J\ufffdb c",
+		"broken \xff\xfe":          "broken \ufffd",
 		"12 per GPU: 3 tok/s":      "12 per GPU: 3 tok/s",
 	} {
 		if got := words(in); got != want {
@@ -181,9 +200,32 @@ func TestPageMarkdown(t *testing.T) {
 	if err := PageMarkdown(&b, attacked()); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(b.String(), "<script") || strings.Contains(b.String(), "<img") {
-		t.Error("an attack is markup")
+	if entity := regexp.MustCompile(`&(#[0-9]+|[a-z]+);`).FindString(b.String()); entity != "" {
+		t.Errorf("%s is HTML, which a reader of the source sees as it is", entity)
 	}
+	ours := regexp.MustCompile(`(?m)^<details><summary>[^<>]*</summary>$|^</details>$`)
+	for line := range strings.Lines(ours.ReplaceAllString(b.String(), "")) {
+		if bare := unescaped(line, "<>`*[]"); bare != "" {
+			t.Errorf("%q is markup in %.120q", bare, line)
+		}
+		if !strings.HasPrefix(line, "|") && unescaped(line, "|") != "" {
+			t.Errorf("a cell in %.120q", line)
+		}
+	}
+}
+
+// unescaped are the characters of a line among those of a set that no backslash
+// takes their meaning.
+func unescaped(line, set string) string {
+	var out strings.Builder
+	escaped := false
+	for _, r := range line {
+		if !escaped && strings.ContainsRune(set, r) {
+			out.WriteRune(r)
+		}
+		escaped = !escaped && r == '\\'
+	}
+	return out.String()
 }
 
 // TestAssets: what is embedded of others is what the note beside it says.

@@ -157,7 +157,7 @@ type part struct{ id, title string }
 
 // parts are the tables of a side that have something to show.
 func (s Side) parts() []part {
-	out := []part{{"levels", "Levels"}}
+	out := []part{{"levels", "Levels"}, {"goodput", "Goodput"}}
 	if len(s.Curve.Findings) > 0 {
 		out = append(out, part{"held", "Held back by"})
 	}

@@ -127,6 +127,7 @@ func (h *htmlPage) body(charts []plot.Chart) {
 	}
 	for _, s := range h.p.sides() {
 		h.levelTable(s)
+		h.goodputTable(s)
 		h.heldBack(s)
 		h.gateTables(s)
 		h.stallTable(s)

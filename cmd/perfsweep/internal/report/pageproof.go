@@ -12,16 +12,17 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
-// gateGrid is every gate with what was seen and what was wanted.
-func gateGrid(caption string, gates []calibrate.GateResult) grid {
+// gateGrid is every gate with what was seen and what was wanted; says tells the
+// state of one.
+func gateGrid(caption string, gates []calibrate.GateResult, says func(calibrate.GateResult) string) grid {
 	g := grid{caption: caption, head: []string{"gate", "state", "what it demands", "observed", "threshold", "to do"},
 		words: map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true}, marks: map[int]string{}}
 	for i, r := range gates {
-		todo := ""
-		if r.State != calibrate.Met {
+		todo, state := "", says(r)
+		if r.State != calibrate.Met && state != followsV2 {
 			todo = r.Remedy
 		}
-		g.add(r.ID, string(r.State), r.Name, r.Observed, r.Threshold, todo)
+		g.add(r.ID, state, r.Name, r.Observed, r.Threshold, todo)
 		g.marks[i] = map[calibrate.GateState]string{calibrate.Met: "met", calibrate.Unmet: "invalid"}[r.State]
 	}
 	return g
@@ -35,11 +36,13 @@ func (h *htmlPage) gateTables(s Side) {
 	if len(s.Gates.Campaign) > 0 {
 		h.Leaf("p", capital(s.Gates.Source)+".")
 		h.list(s.remarks())
-		h.table(gateGrid(s.of("The gates on the campaign"), s.Gates.Campaign))
+		h.table(gateGrid(s.of("The gates on the campaign"), s.Gates.Campaign, campaignState))
 	}
-	h.table(gateGrid(s.of("The run gates: a run that fails one is INVALID, kept and not used"), s.Gates.Run))
+	h.table(gateGrid(s.of("The run gates: a run that fails one is INVALID, kept and not used"), s.Gates.Run, s.runState))
 	h.Close("section")
 }
+
+func (s Side) runState(g calibrate.GateResult) string { return runState(g, s.Curve.All) }
 
 // stallTable is what stood still, by run.
 func (h *htmlPage) stallTable(s Side) {
@@ -141,6 +144,7 @@ func (h *htmlPage) method() {
 		{"tok/s per GPU", "Output tokens by the server's own usage, in the steady part of a run, a second and a GPU. Gate runs count the whole run, as AICR's evaluator does."},
 		{"TTFT", "From the first byte sent to the first chunk with content, at the kernel's receive time where it tells one."},
 		{"ITL", "(end of the answer − TTFT) / (tokens − 1), a request. tok/s per user is its inverse."},
+		{"goodput", "What ended well and within every limit of the objective (--ttft-p99, --itl-p99), counted request by request while they were there."},
 		{"knee", "Where one more percent of concurrency buys less than e* = 0.20 percent of throughput. The interval joins a bootstrap with the levels around it."},
 		{"operating point", "The ladder value at or below 0.8 × the knee, with the next value measured and healthy."},
 		{"acts as", "AICR's evaluator passes at 0.9 × a floor and 1.1 × a ceiling."},

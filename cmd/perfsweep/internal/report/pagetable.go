@@ -194,11 +194,7 @@ func runVerdict(r sweep.Run) string {
 	if r.Valid() {
 		return "valid"
 	}
-	var parts []string
-	for _, v := range r.Violations {
-		parts = append(parts, fmt.Sprintf("%s %s (limit %s)", v.Gate, v.Observed, v.Threshold))
-	}
-	return "INVALID: " + strings.Join(parts, "; ")
+	return "INVALID: " + strings.Join(failed(r), "; ")
 }
 
 func (h *htmlPage) runTable(s Side) {

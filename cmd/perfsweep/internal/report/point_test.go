@@ -39,7 +39,12 @@ func TestTextNamesTheBound(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, text := range map[string]string{"curve": curve.String(), "calibration": cal.String()} {
-			if !strings.Contains(text, c.first) || strings.Count(text, c.want) != 1 {
+			first := c.first
+			if what == "calibration" { // the point has a line of its own there
+				first, _, _ = strings.Cut(first, "operating point")
+				first = strings.TrimSuffix(first, "; ")
+			}
+			if !strings.Contains(text, first) || strings.Count(text, c.want) != 1 {
 				t.Errorf("%s, %s: want %q and once %q in\n%s", c.name, what, c.first, c.want, text)
 			}
 		}

@@ -62,7 +62,7 @@ func ReconfirmText(w io.Writer, r Reconfirm) error {
 	}
 	switch {
 	case r.Wrote:
-		p.line("recorded in %s; the overlay is left as it is", r.Sidecar)
+		p.line("recorded in %s; the overlay is unchanged", r.Sidecar)
 	case r.Result.State == calibrate.ReconfirmKept:
 		p.line("add --write to record it in %s; the overlay stays as it is", r.Sidecar)
 	}
