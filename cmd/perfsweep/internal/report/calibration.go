@@ -49,7 +49,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p.head(decision(c))
 	p.why(c)
 	p.line("")
-	if r.Point.ConcurrencyPerGPU > 0 { // else the first line says why there is none
+	if op := r.Point; op.ConcurrencyPerGPU > 0 && (op.Reason == "" || !strings.Contains(deciding(r), op.Reason)) { // else that says it
 		p.line("%s", c.point())
 	}
 	p.limits(c)
@@ -69,6 +69,9 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p.sensitivity(r.Sensitivity)
 	p.unknown(c)
 	p.change(c)
+	if c.Next != "" && c.Diff == "" { // which ends with a blank line
+		p.line("")
+	}
 	p.next(c.Next)
 	return p.err
 }

@@ -114,7 +114,7 @@ func (p *printer) others(r calibrate.Proposal) {
 	for _, g := range r.Gates {
 		switch {
 		case g.State != calibrate.Unmet || d != nil && g.ID == d.ID:
-		case r.Point.ConcurrencyPerGPU <= 0, d == nil && (g.Unjudged() || g.ID == "C8"):
+		case r.Point.ConcurrencyPerGPU <= 0, d == nil && (g.Unjudged() || g.ID == "C8" || g.ID == "C9"):
 			open = append(open, g.ID)
 		default:
 			p.line("  %s: %s", named(g), g.Observed)

@@ -55,7 +55,5 @@ func TestPlanText(t *testing.T) {
 }
 
 func ceiling(chunks float64) *selftest.Result {
-	r := &selftest.Result{}
-	r.Ceiling.TokPerSec = chunks
-	return r
+	return &selftest.Result{Ceiling: &selftest.Ceiling{TokPerSec: chunks}}
 }
