@@ -49,7 +49,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 	p.head(decision(c))
 	p.why(c)
 	p.line("")
-	if op := r.Point; op.ConcurrencyPerGPU > 0 && (op.Reason == "" || !strings.Contains(deciding(r), op.Reason)) { // else that says it
+	if c.pointed() {
 		p.line("%s", c.point())
 	}
 	p.limits(c)
@@ -106,6 +106,13 @@ func (p *printer) change(c Calibration) {
 
 // changed reports whether the overlay is another one now.
 func (c Calibration) changed() bool { return c.Wrote && c.Diff != "" }
+
+// pointed reports whether the operating point has a line; without one the first
+// line has said why.
+func (c Calibration) pointed() bool {
+	op := c.Proposal.Point
+	return op.ConcurrencyPerGPU > 0 && (op.Reason == "" || !strings.Contains(deciding(c.Proposal), op.Reason))
+}
 
 // point says what the operating point is; the planner may know more of it.
 func (c Calibration) point() string {

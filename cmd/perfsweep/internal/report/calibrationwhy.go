@@ -136,6 +136,9 @@ func (c Calibration) remarks() []string {
 	starts := []string{unobserved, oneFingerprint, fmt.Sprintf("%d of %d runs are INVALID", r.InvalidRuns, len(c.Curve.Runs))}
 	for _, g := range r.Gates {
 		starts = append(starts, named(g))
+		if g.ID == "C7" && g.State == calibrate.Unmet {
+			starts = append(starts, "C7 rests on") // which is what it saw
+		}
 	}
 	var out []string
 	for _, s := range r.Reasons {
@@ -143,8 +146,10 @@ func (c Calibration) remarks() []string {
 			out = append(out, s)
 		}
 	}
-	if c.Ended != "" && c.Ended != c.point() && !restates(c.Ended, r) {
-		out = append(out, c.Ended)
+	if c.Ended != "" && !(c.pointed() && c.Ended == c.point()) {
+		if s := strings.TrimSuffix(c.Ended, "; "+r.Point.Sentence()); !restates(s, r) {
+			out = append(out, s)
+		}
 	}
 	return out
 }
@@ -160,7 +165,7 @@ const (
 // ends a campaign by the same rules.
 func restates(ended string, r calibrate.Proposal) bool {
 	why := deciding(r)
-	if r.Outcome == calibrate.OutcomeUnstable || r.Point.Reason != "" && strings.Contains(why, r.Point.Reason) && strings.Contains(ended, r.Point.Reason) {
+	if r.Outcome == calibrate.OutcomeUnstable || r.Point.Reason != "" && strings.Contains(why, r.Point.Reason) && strings.HasSuffix(ended, r.Point.Reason) {
 		return true
 	}
 	attempts, _, ok := strings.Cut(why, " per GPU ")

@@ -97,6 +97,12 @@ func TestSaidOnce(t *testing.T) {
 			[]string{"every gate is met", "128 per GPU (bound"},
 			[]string{"V9", "not known:", "not written", "unchanged"},
 		},
+		"budget spent at a point": {
+			Calibration{Ended: "the limit of 12 runs is reached; 128 per GPU would be the operating point, but 192 is missing", Proposal: calibrate.Proposal{Outcome: calibrate.OutcomeDegraded, Fit: fit,
+				Point: sweep.OperatingPoint{ConcurrencyPerGPU: 128, Bound: "0.8_knee", Reason: "192 is missing"}, Steps: steps(calibrate.OutcomeDegraded, "128 per GPU is not usable: 192 is missing")}},
+			[]string{"DEGRADED: no gate: 128 per GPU is not usable: 192 is missing; o.yaml is unchanged", "  the limit of 12 runs is reached\n", "knee at 195"},
+			[]string{"192 is missing"}, nil,
+		},
 		"budget spent": {
 			Calibration{Ended: "--max-runs 12 is used up; too few levels", Proposal: calibrate.Proposal{Outcome: calibrate.OutcomeInvalid, Fit: knee.Fit{Status: knee.Insufficient}, Gates: []calibrate.GateResult{c7, c8}, Steps: steps(calibrate.OutcomeInvalid, "insufficient: too few levels for a fit")}},
 			[]string{"INVALID: no gate: insufficient: too few levels for a fit; o.yaml is unchanged", "not judged before that: C7, C8", "--max-runs 12 is used up", "no knee"},
