@@ -22,9 +22,9 @@ const (
 )
 
 // ceiling is the TTFT p99 ceiling of gate runs: at least twice their median,
-// and above an upper tolerance limit, in milliseconds; 0 where there are too
-// few runs.
-func ceiling(p99 []float64) float64 {
+// and above an upper tolerance limit, in milliseconds, both as a bridge says that
+// they are read; 0 where there are too few runs.
+func ceiling(p99 []float64, b *Bridge) float64 {
 	if len(p99) < 2 {
 		return 0
 	}
@@ -38,7 +38,8 @@ func ceiling(p99 []float64) float64 {
 	m, s := exact.Mean(logs), exact.StdDev(logs)
 	r := float64(len(p99))
 	upper := exact.Exp(m + float64(kFactor(r-1, r)*max(s, ttftFloorSD)))
-	return ceilSig(max(ceilingMultiple*sweep.Median(p99), upper/(1+recipes.Tolerance)), 2)
+	multiple, limit := b.ceilingFactors()
+	return ceilSig(max(ceilingMultiple*multiple*sweep.Median(p99), limit*upper/(1+recipes.Tolerance)), 2)
 }
 
 // separable reports whether the effective ceiling c can tell a healthy run at

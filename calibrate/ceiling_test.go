@@ -24,7 +24,7 @@ func TestCeiling(t *testing.T) {
 		{"missing", []float64{677, 0, 677}, 0},
 		{"NaN", []float64{677, math.NaN(), 677}, 0},
 	} {
-		if got := ceiling(c.p99); got != c.want {
+		if got := ceiling(c.p99, nil); got != c.want {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -26,6 +26,7 @@ func (j *judgement) comment(p Proposal) []string {
 		j.validityLine(),
 		j.writtenLine(p),
 		j.effectLine(p),
+		j.bridgeLine(p),
 		j.noiseLine(),
 		j.anchorLine(),
 		j.equivalenceLine(),
@@ -147,18 +148,18 @@ func (j *judgement) kneeLine(p Proposal) string {
 func (j *judgement) floorLine(p Proposal) string {
 	l := j.limits
 	if j.policy.TTFTOnly {
-		return fmt.Sprintf("No throughput floor (TTFT only); the %s floor would be %s tok/s per GPU.", j.policy.Profile, num(floorSig(j.rawFloor(), 3)))
+		return fmt.Sprintf("No throughput floor (TTFT only); the %s floor would be %s tok/s per GPU.", j.policy.Profile, num(floorSig(j.rawFloor(j.policy.Profile), 3)))
 	}
-	other, otherValue := Regression, l.Regression
+	other := Regression
 	if j.policy.Profile == Regression {
-		other, otherValue = Portable, l.Portable
+		other = Portable
 	}
 	s := fmt.Sprintf("Floor, %s profile: %s; L = %s (k %.3f); spread of ln X within a %s s_w %.4f, between %ss s_b %.4f %s, from %d %s(s), %d runs.",
 		j.policy.Profile, j.floorRule(), num(l.L), l.K, j.group(), l.SW, j.group(), l.SB, l.SBBasis, l.Deployments, j.group(), l.Runs)
 	if p.Form == Absolute {
 		s += fmt.Sprintf(" Written for a full node of %d GPUs.", j.policy.NodeGPUs)
 	}
-	return s + fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(otherValue))
+	return s + fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(floorSig(j.rawFloor(other), 3)))
 }
 
 func (j *judgement) effectLine(p Proposal) string {
@@ -166,7 +167,7 @@ func (j *judgement) effectLine(p Proposal) string {
 		ceilingRule, recipes.Tolerance, num(p.EffectiveCeilingTTFTP99MS))
 	if !j.policy.TTFTOnly {
 		s += fmt.Sprintf(", throughput >= %s tok/s per GPU (%.1f %% of the median; a healthy run fails it with probability %.1g)",
-			num(p.EffectiveFloorPerGPU), 100*p.EffectiveFloorPerGPU/p.TokPerSecPerGPU, j.limits.FailProbability(p.EffectiveFloorPerGPU, 1))
+			num(p.EffectiveFloorPerGPU), 100*p.EffectiveFloorPerGPU/p.TokPerSecPerGPU, j.limits.FailProbability(p.EffectiveFloorPerGPU, j.bridge.seen()))
 	}
 	return s + ". Another tolerance makes the gate stale."
 }

@@ -105,9 +105,9 @@ func (j *judgement) floorRule() string {
 // rule is both rules, for the sidecar.
 func (j *judgement) rule() string {
 	if j.policy.TTFTOnly {
-		return "no floor; ceiling = " + ceilingRule
+		return "no floor; ceiling = " + ceilingRule + j.bridged()
 	}
-	return "floor = " + j.floorRule() + "; ceiling = " + ceilingRule
+	return "floor = " + j.floorRule() + "; ceiling = " + ceilingRule + j.bridged()
 }
 
 // writtenLine says what is written, and of which runs it is the measure. The

@@ -27,6 +27,8 @@ type evidence struct {
 	equivalent Equivalence
 	// valid is the range of GPUs that the floor holds for.
 	valid Validity
+	// bridge is how AIPerf reads the same, nil where that was not measured.
+	bridge *Bridge
 }
 
 // op is the operating point, concurrency per GPU.
@@ -50,8 +52,9 @@ func gather(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, p Policy) *evi
 		e.attempts = gateAttempts(c, pt.ConcurrencyPerGPU, e.policy)
 	}
 	e.limits, e.limitsErr = FloorLimits(e.attempts.byDeployment())
+	e.bridge = BridgeOf(bridgePairs(c, p), pt.ConcurrencyPerGPU)
 	if e.attempts.shortP99 == 0 {
-		e.ceilingMS = ceiling(e.attempts.p99s())
+		e.ceilingMS = ceiling(e.attempts.p99s(), e.bridge)
 	}
 	e.anchor, e.equivalent, e.valid = e.findAnchor(), e.equivalence(), e.validity()
 	return e

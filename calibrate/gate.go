@@ -4,12 +4,14 @@ import (
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
-// rawFloor is the unrounded floor per GPU of the policy's profile.
-func (e *evidence) rawFloor() float64 {
-	if e.policy.Profile == Regression {
-		return e.limits.RawRegression
+// rawFloor is the unrounded floor per GPU of a profile, as it is written.
+func (e *evidence) rawFloor(p Profile) float64 {
+	l, of := e.limits, portableShare
+	if p == Regression {
+		of = regressionShare
 	}
-	return e.limits.RawPortable
+	share, limit := e.bridge.floorFactors()
+	return min(of*share*l.Median, limit*l.L/(1-recipes.Tolerance))
 }
 
 // floor returns what is written for a form, per GPU or for a whole node, and
@@ -22,7 +24,7 @@ func (e *evidence) floor(form Form) (written float64, gpus int) {
 	if form == Absolute {
 		gpus = e.policy.NodeGPUs
 	}
-	return floorSig(e.rawFloor()*float64(gpus), 3), gpus
+	return floorSig(e.rawFloor(e.policy.Profile)*float64(gpus), 3), gpus
 }
 
 // effectiveFloor is the throughput per GPU below which the evaluator fails a

@@ -145,7 +145,7 @@ func (e *evidence) sensitivity(effective float64) []Sensitivity {
 		if !ok {
 			continue
 		}
-		s := Sensitivity{Loss: l.name, Ratio: r, Caught: p.limits.FailProbability(effective, r)}
+		s := Sensitivity{Loss: l.name, Ratio: r, Caught: p.limits.FailProbability(effective, float64(r*e.bridge.seen()))}
 		if l.stalls {
 			s.Caught, s.CheckCaught = stallRuns*s.Caught, stallsCaught(stallRuns)
 		} else {

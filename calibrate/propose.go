@@ -25,15 +25,17 @@ func propose(c sweep.Curve, fit knee.Fit, pt sweep.OperatingPoint, current recip
 	e.form = form
 	j := &judgement{evidence: e, current: current, formErr: formErr}
 	j.gates = e.checkAll()
-	if why, ok := separable(e.ceilingMS, e.policy.SLOMaxTTFTMS, fit, e.op()); !ok {
-		j.inseparable = why
+	if why, ok := separable(e.ceilingMS/e.bridge.seenTTFT(), e.policy.SLOMaxTTFTMS, fit, e.op()); !ok {
+		if j.inseparable = why; e.bridge.Stands() {
+			j.inseparable += ", all of it as perfsweep reads it; more pairs (--bridge-pairs) narrow what AIPerf's reading adds"
+		}
 	}
 	steps := j.decide()
 	outcome, why := steps[len(steps)-1].Outcome, steps[len(steps)-1].Why
 	invalid, _ := invalidRuns(c)
 	out := Proposal{
 		Outcome: outcome, Gates: j.gates, Form: form, Profile: e.policy.Profile, Limits: e.limits, CeilingMS: e.ceilingMS,
-		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Equivalence: e.equivalent, Validity: e.valid, Steps: steps, RunGates: runGates(c),
+		Point: pt, Sensitivity: e.sensitivity(e.effectiveFloor()), Anchor: e.anchor, Equivalence: e.equivalent, Validity: e.valid, Bridge: e.bridge, Steps: steps, RunGates: runGates(c),
 		TokPerSecPerGPU: sweep.Median(e.attempts.throughputs()), TTFTP99MS: sweep.Median(e.attempts.p99s()),
 		Attempts: e.attempts.total, ValidAttempts: len(e.attempts.valid), StalledAttempts: e.attempts.stalled,
 		InvalidRuns: invalid, FingerprintHash: FingerprintHash(c.Fingerprint), Err: formErr, Fit: fit,

@@ -39,6 +39,8 @@ const ProvenanceSchema = 1
 //   - anchor, equivalence, validity (in GPUs), gates
 //   - fingerprint, fingerprint_sha256 (FingerprintHash of it), journal: of the
 //     slowest cluster, where clusters has several, whose runs are baseline_runs
+//   - bridge, where one was made: AIPerf's readings as a share of perfsweep's, which
+//     floor and ceiling hold already; baseline_runs and limits are perfsweep's own
 //   - reconfirmed, where there is one: later measurements, the newest last, which
 //     the gate was held against and kept
 type Provenance struct {
@@ -79,6 +81,8 @@ type Provenance struct {
 	Journal           Source               `json:"journal"`
 	// Clusters are those that the floor rests on, where there are several.
 	Clusters []ClusterRecord `json:"clusters,omitempty"`
+	// Bridge is how AIPerf reads what was measured, nil where it made no run.
+	Bridge *Bridge `json:"bridge,omitempty"`
 	// Reconfirmed are later measurements that the gate was held against and kept.
 	Reconfirmed []Reconfirmed `json:"reconfirmed,omitempty"`
 }

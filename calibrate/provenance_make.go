@@ -40,7 +40,7 @@ func NewProvenance(c sweep.Curve, p Proposal, policy Policy, e Edit, before *Pro
 		},
 		Point: p.Point, RunKind: string(loadgen.Gate), Estimator: wholeRun, BaselineRuns: []BaselineRun{},
 		FaultPower: some(p.Sensitivity), BlindSpots: some(misses(p.Sensitivity)), NotKnown: some(p.NotKnown),
-		Anchor: p.Anchor, Equivalence: p.Equivalence, Validity: p.Validity, Gates: some(p.Gates),
+		Anchor: p.Anchor, Equivalence: p.Equivalence, Validity: p.Validity, Bridge: p.Bridge, Gates: some(p.Gates),
 		Fingerprint: c.Fingerprint, FingerprintSHA256: p.FingerprintHash, Journal: policy.Journal,
 		Clusters: clusterRecords(c, p.Point.ConcurrencyPerGPU, policy),
 	}

@@ -195,6 +195,9 @@ func (p Provenance) valid() error {
 	if err := p.clusters(); err != nil {
 		return err
 	}
+	if err := p.validBridge(); err != nil {
+		return err
+	}
 	return p.numbers()
 }
 

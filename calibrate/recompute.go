@@ -22,7 +22,7 @@ func (p Provenance) Recompute() (Provenance, error) {
 		return Provenance{}, fmt.Errorf("computing the floor of %s again: %w", p.Overlay, err)
 	}
 	e := &evidence{
-		limits: limits, form: p.FloorForm, ceilingMS: ceiling(a.p99s()),
+		limits: limits, form: p.FloorForm, ceilingMS: ceiling(a.p99s(), p.Bridge), bridge: p.Bridge,
 		policy: Policy{Profile: p.FloorProfile, NodeGPUs: p.NodeGPUs, TTFTOnly: p.TTFTOnly},
 	}
 	p.Limits = limits

@@ -139,6 +139,8 @@ type Proposal struct {
 	Equivalence Equivalence `json:"equivalence"`
 	// Validity is the range of GPUs that a floor per GPU was shown to hold for.
 	Validity Validity `json:"valid_gpus"`
+	// Bridge is how AIPerf reads what was measured, nil where it made no run.
+	Bridge *Bridge `json:"bridge,omitempty"`
 	// Measured medians at the operating point (gate runs).
 	TokPerSecPerGPU float64 `json:"output_tok_per_s_per_gpu,omitempty"`
 	TTFTP99MS       float64 `json:"ttft_p99_ms,omitempty"`

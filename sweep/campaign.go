@@ -106,13 +106,7 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 	if err != nil {
 		return fmt.Errorf("run %d at %d per GPU: %w", len(c.Curve.Runs)+1, s.ConcurrencyPerGPU, err)
 	}
-	spec := c.Curve.Fingerprint.Workload
-	r.Warnings = append(r.Warnings, NotJudged(r, spec, usualLength(c.Curve.Runs))...)
-	run := Run{
-		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
-		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target, Workers: counted, Servers: servers,
-	}
-	run.Violations = judge(run, c.Curve.Runs, spec, c.Curve.Plan.SLOMaxTTFTMS)
+	run := c.judged(s, r, counted, servers)
 	if c.Journal != nil {
 		if err := c.Journal.Append(run); err != nil {
 			return err
@@ -123,6 +117,18 @@ func (c *Campaign) step(ctx context.Context, s Step) error {
 		c.Notify(Event{Step: s, Run: &run, Done: len(c.Curve.Runs)})
 	}
 	return nil
+}
+
+// judged is a run that comes after those of the campaign.
+func (c *Campaign) judged(s Step, r loadgen.Result, counted *Workers, servers *Servers) Run {
+	spec := c.Curve.Fingerprint.Workload
+	r.Warnings = append(r.Warnings, NotJudged(r, spec, usualLength(c.Curve.Runs))...)
+	run := Run{
+		Seq: len(c.Curve.Runs) + 1, Step: s, Started: r.Started, Result: r,
+		Window: max(c.Curve.Plan.Window, 1), Deployment: c.Deployment, Target: c.Target, Workers: counted, Servers: servers,
+	}
+	run.Violations = judge(run, c.Curve.Runs, spec, c.Curve.Plan.SLOMaxTTFTMS)
+	return run
 }
 
 // watched makes one run within its time, hears the servers meanwhile, and counts
@@ -149,6 +155,9 @@ func (c *Campaign) firstRequest() uint64 {
 	var next uint64
 	for _, r := range c.Curve.Runs {
 		next = max(next, r.Result.NextRequest)
+	}
+	for _, p := range c.Curve.Bridge {
+		next = max(next, p.NextRequest)
 	}
 	return next
 }

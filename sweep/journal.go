@@ -77,10 +77,10 @@ type runLine struct {
 	Run
 }
 
-// LineTypes are the types of the first line of a journal and of every other, for
-// whoever publishes their schema.
-func LineTypes() (campaign, run reflect.Type) {
-	return reflect.TypeFor[headerLine](), reflect.TypeFor[runLine]()
+// LineTypes are the types of the first line of a journal, and of the runs and the
+// pairs that follow, for whoever publishes their schema.
+func LineTypes() (campaign, run, bridge reflect.Type) {
+	return reflect.TypeFor[headerLine](), reflect.TypeFor[runLine](), reflect.TypeFor[bridgeLine]()
 }
 
 // Journal is an open journal file, locked against other writers.
@@ -186,6 +186,9 @@ func (j *Journal) cut(size int64) error {
 
 // Append writes a run and returns when it is on the disk.
 func (j *Journal) Append(r Run) error { return j.append(runLine{lineRun, r}) }
+
+// AppendPair writes a pair and returns when it is on the disk.
+func (j *Journal) AppendPair(p BridgePair) error { return j.append(bridgeLine{lineBridge, p}) }
 
 func (j *Journal) append(line any) error {
 	if j.broken != nil {

@@ -73,6 +73,8 @@ func readJournal(r io.Reader, path string) (c Curve, good int64, err error) {
 		}
 		if number == 1 {
 			c, err = parseHeader(line)
+		} else if isBridge(line) {
+			err = parsePair(line, &c)
 		} else {
 			var differs string
 			if differs, err = parseRun(line, &c, begun, seen); differs != "" {

@@ -121,6 +121,8 @@ type Curve struct {
 	// Configuration is the campaign file that it was begun with, nil without one.
 	Configuration *Configuration `json:"configuration,omitempty"`
 	Runs          []Run          `json:"runs"`
+	// Bridge are pairs of runs by AIPerf and by this tool.
+	Bridge []BridgePair `json:"bridge,omitempty"`
 	// Rejudged says of a journal that was read which runs fail other gates than
 	// it records, "" if none do.
 	Rejudged string `json:"-"`

@@ -33,6 +33,7 @@ type calibrateFlags struct {
 	spec     specFlags
 	data     dataFlags
 	bundle   bundleFlags
+	bridge   bridgeFlags
 	again    bool // --reconfirm
 }
 
@@ -67,7 +68,7 @@ func (a *app) calibrateCmd() *cobra.Command {
 				return err
 			}
 			p.Confirm, p.Point = true, f.point
-			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true, windows: w}
+			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true, windows: w, bridge: f.bridge}
 			f.foretell = s.foretell
 			return a.runCalibrate(c.Context(), cam, &f)
 		},

@@ -36,6 +36,8 @@ comment says unverified.
 seen, wanted and is to be done, the fit, and every question up to the one that
 decided; -o json has the same under "explain".
 
+` + bridgeHelp + `
+
 ` + reconfirmHelp + `
 
 ` + dataHelp + `
@@ -58,6 +60,7 @@ func (f *calibrateFlags) bind(fl *pflag.FlagSet) {
 	f.anchor.bind(fl)
 	f.spec.bind(fl)
 	f.bundle.bind(fl)
+	f.bridge.bind(fl)
 	fl.BoolVar(&f.explain, "explain", false, "also print the whole decision, gate by gate, and why this knee")
 	fl.StringVar(&f.profile, "floor-profile", "portable", "portable (other clusters) or regression (this one)")
 	fl.StringVar(&f.form, "floor-form", "", "per-gpu or absolute (default: the form that the overlay has, else per-gpu)")

@@ -34,6 +34,8 @@ type campaign struct {
 	// id is the campaign's, as its journal has it; "" where none is needed.
 	id   string
 	ears ears
+	// bridge asks for runs of AIPerf beside those at the operating point.
+	bridge bridgeFlags
 }
 
 // measure makes what is missing and returns the curve with the planner's last
@@ -98,6 +100,9 @@ func (c *campaign) checkFlags() error {
 	if err := c.flags.deploy.check(c.flags, c.changed); err != nil {
 		return err
 	}
+	if err := c.bridge.check(c.flags, c.changed); err != nil {
+		return err
+	}
 	if err := c.windows.check(c.changed, c.flags.journal, c.flags.deploy.times > 1); err != nil {
 		return err
 	}
@@ -153,6 +158,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	if err != nil {
 		return curve, sweep.Decision{}, err
 	}
+	if err := c.refereed(ctx); err != nil {
+		return curve, sweep.Decision{}, err
+	}
 	run, err := c.begin(curve, cfg, journal, old)
 	if err != nil {
 		return curve, sweep.Decision{}, err
@@ -167,6 +175,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	}
 	defer c.showLive(ctx)()
 	d, err := run.Run(ctx)
+	if err == nil {
+		err = c.bridged(ctx, t, run, d)
+	}
 	return run.Curve, d, err
 }
 

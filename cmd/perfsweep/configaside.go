@@ -9,7 +9,7 @@ import (
 // measuringFlags say what to measure, and how. What was measured is judged without
 // them.
 func measuringFlags() []string {
-	return append(slices.Concat(netFlagNames[:], loadFlagNames[:], kubeFlagNames[:], []string{"deploy"}),
+	return append(slices.Concat(netFlagNames[:], loadFlagNames[:], kubeFlagNames[:], bridgeFlagNames[:], []string{"deploy"}),
 		"gpus", "model", "effort", "workload", "isl", "isl-stddev", "osl", "osl-stddev", "pool", "seed", "shared-prefix", "reuse-prompts", "ignore-eos", "label", "deployment", "metrics", "window", "window-gap", "max-wall", "max-runs",
 		"levels", "max-concurrency-per-gpu", "repeats", "e-star", "concurrency-per-gpu")
 }

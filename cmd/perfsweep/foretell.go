@@ -67,6 +67,9 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 			return err
 		}
 	}
+	if c.bridge.command != nil {
+		c.say("note: --bridge adds %d pairs of gate runs at the point, one by AIPerf and one by perfsweep each, which are not in these figures", c.bridge.pairs)
+	}
 	p := planOf(curve, apart, files)
 	p.Ceiling, p.Permissions = knownCeiling(), []string{"HTTP to " + t.public + ", with its API key if it wants one"}
 	if t.simulated {

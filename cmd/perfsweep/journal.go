@@ -120,7 +120,7 @@ func (o *openJournal) join(now sweep.Curve, old *sweep.Curve, elsewhere string) 
 	now.Plan = unwatched // as its preflight had it, which stays
 	// The old calibration of prompt lengths keeps the prompts the same.
 	now.Runs, now.Started, now.Preflight, now.ID, now.Rejudged = old.Runs, old.Started, old.Preflight, old.ID, old.Rejudged
-	now.Configuration = old.Configuration // it was begun so
+	now.Configuration, now.Bridge = old.Configuration, old.Bridge // it was begun so
 	return now, nil
 }
 

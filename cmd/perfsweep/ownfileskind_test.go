@@ -32,7 +32,7 @@ func writtenBy() map[string][]string {
 // plainFlags name no file. recipes, data and output-artifact-dir are folders, whose
 // files TestOwnFilesElsewhere looks at; ab has a journal of its own there, and
 // config is read before anything else.
-const plainFlags = `ab ab-label across api-key-env api-key-secret body-field by chart clean config context data deploy-image deployment effort
+const plainFlags = `ab ab-label across api-key-env api-key-secret body-field bridge by chart clean config context data deploy-image deployment effort
 	endpoint exit-codes floor-form floor-profile gate gpu-product header image label listen load-cpu load-image load-memory load-namespace
 	load-node-selector load-pods load-pull-secret load-toleration metrics model name namespace output recipes target transport validator why allow`
 

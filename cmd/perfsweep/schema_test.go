@@ -28,12 +28,13 @@ import (
 // files.
 func documents() []reference.Document {
 	one := map[string]any{"schema_version": 1}
-	campaign, run := sweep.LineTypes()
+	campaign, run, pair := sweep.LineTypes()
 	said := map[string]reflect.Type{"said": reflect.TypeFor[observe.Span]()}
 	out := []reference.Document{
 		{Name: "journal", Title: "A line of a journal", Raw: said, Of: []reference.Form{
 			{Type: campaign, Const: map[string]any{"type": "campaign", "schema_version": sweep.SchemaVersion}},
 			{Type: run, Const: map[string]any{"type": "run"}},
+			{Type: pair, Const: map[string]any{"type": "bridge"}},
 		}},
 		{Name: "provenance", Title: "The sidecar that calibrate --write leaves beside an overlay", Of: []reference.Form{
 			{Type: reflect.TypeFor[calibrate.Provenance](), Const: map[string]any{"schema_version": calibrate.ProvenanceSchema}},

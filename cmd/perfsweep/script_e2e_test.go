@@ -75,6 +75,8 @@ func scriptJournals(t *testing.T) string {
 		}
 		writeJournal(t, filepath.Join(dir, j.name+".jsonl"), curve)
 		if j.name == "calibrate" {
+			writeJournal(t, filepath.Join(dir, "bridged.jsonl"), bridgedCurve(curve, 0.95, 0.94, 0.96))
+			writeJournal(t, filepath.Join(dir, "unbridged.jsonl"), bridgedCurve(curve, 0.95, 0.94))
 			writeJournal(t, filepath.Join(dir, "real.jsonl"), asReal(curve, "http://frontend-a:8000", 0, 1))
 			writeJournal(t, filepath.Join(dir, "second.jsonl"), asReal(curve, "http://frontend-b:8000", 48*time.Hour, 0.98))
 			writeJournal(t, filepath.Join(dir, "slow.jsonl"), asReal(curve, "http://frontend-a:8000", 72*time.Hour, 0.8))
@@ -175,6 +177,11 @@ func writeJournal(t *testing.T, path string, c sweep.Curve) {
 	}
 	for _, r := range c.Runs {
 		if err := j.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range c.Bridge {
+		if err := j.AppendPair(p); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -116,6 +116,11 @@ type summary struct {
 	Requests   *metric `json:"request_count"`
 	Errors     *metric `json:"error_request_count"`
 	InFlight   *metric `json:"effective_concurrency"`
+	Seconds    *metric `json:"benchmark_duration"`
+	Tokens     *metric `json:"total_osl"`
+	WarmUp     struct {
+		Tokens *metric `json:"total_osl"`
+	} `json:"warmup_metrics"`
 	Config     struct {
 		Models struct {
 			Items []struct {
@@ -145,6 +150,8 @@ const (
 	perSecond = "tokens/sec"
 	inMS      = "ms"
 	ofCount   = "requests"
+	inSeconds = "sec"
+	inTokens  = "tokens"
 )
 
 func aiperfPoint(name string, r io.Reader) (p point, err error) {

@@ -53,6 +53,7 @@ func CalibrationText(w io.Writer, c Calibration) error {
 		p.line("%s", c.point())
 	}
 	p.limits(c)
+	p.bridge(r.Bridge)
 	p.head(answer(Curve{Fit: r.Fit, Point: proved(r.Point), All: c.Curve.Runs}))
 	p.curve(r.Fit, r.Point)
 	p.fit(r.Fit)
@@ -181,6 +182,17 @@ func spread(x []float64, used int) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%s to %s)", number(slices.Min(x)), number(slices.Max(x)))
+}
+
+// bridge says how AIPerf reads the same; a bridge that does not stand is among the
+// reasons.
+func (p *printer) bridge(b *calibrate.Bridge) {
+	if !b.Stands() {
+		return
+	}
+	p.line("bridge, %d pairs: AIPerf %s reads x%.4f of perfsweep's throughput (%.4f to %.4f) and x%.3f of its TTFT p99 (%.3f to %.3f); floor and ceiling are as AIPerf reads them",
+		b.Pairs, b.Version, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High)
+	p.line("output tokens by the server's own counter: perfsweep counts x%.4f of them, AIPerf x%.4f", b.PerfsweepCounted, b.AIPerfCounted)
 }
 
 func (p *printer) sensitivity(ss []calibrate.Sensitivity) {

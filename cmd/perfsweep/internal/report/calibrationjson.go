@@ -38,6 +38,7 @@ type calibrationDoc struct {
 	Anchor            calibrate.AnchorResult    `json:"anchor"`
 	Equivalence       calibrate.Equivalence     `json:"equivalence"`
 	Validity          calibrate.Validity        `json:"valid_gpus"`
+	Bridge            *calibrate.Bridge         `json:"bridge,omitempty"`
 	Runs              []runDoc                  `json:"runs"`
 	Fingerprint       sweep.Fingerprint         `json:"fingerprint"`
 	OutputTokens      int64                     `json:"total_output_tokens"`
@@ -102,7 +103,7 @@ func CalibrationJSON(w io.Writer, c Calibration) error {
 		ConcurrencyPerGPU: r.Point.ConcurrencyPerGPU, Point: r.Point,
 		TokPerSecPerGPU: r.TokPerSecPerGPU, TTFTP99MS: r.TTFTP99MS,
 		Floor: r.Gate.FloorPerGPU + r.Gate.Floor, FloorForm: r.Form, FloorProfile: r.Profile, CeilingMS: r.CeilingMS,
-		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Validity: r.Validity, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
+		Sensitivity: r.Sensitivity, Anchor: r.Anchor, Equivalence: r.Equivalence, Validity: r.Validity, Bridge: r.Bridge, Runs: runDocs(c.Curve.Runs), Fingerprint: c.Curve.Fingerprint,
 		OutputTokens: c.Curve.OutputTokens(), Overlay: c.Overlay, Reconfirm: c.Reconfirm, Shipped: c.Shipped, Diff: c.Diff, Wrote: c.Wrote,
 	}
 	if c.Wrote {

@@ -1,0 +1,77 @@
+package calibrate
+
+import "fmt"
+
+// bridgeRefused is what speaks against a bridge that was begun, "" where none was
+// or it stands: what was asked to be read as AIPerf does is not written as perfsweep
+// reads it.
+func (j *judgement) bridgeRefused() string {
+	if j.bridge == nil || j.bridge.Stands() {
+		return ""
+	}
+	return "the bridge to AIPerf does not stand: " + j.bridge.Refused
+}
+
+// bridgeLine says whose readings floor and ceiling are. The evaluator measures with
+// AIPerf.
+func (j *judgement) bridgeLine(p Proposal) string {
+	b := j.bridge
+	switch {
+	case b == nil:
+		return "Bridge: none; floor and ceiling are perfsweep's own readings. " + j.unbridged(p)
+	case !b.Stands():
+		return "Bridge: none; floor and ceiling are perfsweep's own readings, as the pairs with AIPerf do not hold: " + b.Refused + "."
+	}
+	share, limit := b.floorFactors()
+	multiple, upper := b.ceilingFactors()
+	return fmt.Sprintf("Bridge: AIPerf %s, %d pairs with perfsweep in turns at %d per GPU: it reads x%.4f of the throughput (repeats within %.4f to %.4f) "+
+		"and x%.3f of the TTFT p99 (%.3f to %.3f). Floor and ceiling are what AIPerf sees: the median times %.4f and L times %.4f, twice the median TTFT p99 times %.3f and its limit times %.3f. "+
+		"Of the tokens that the server counted perfsweep counts x%.4f, AIPerf x%.4f. A check by perfsweep reads x%.4f more throughput than the floor expects.",
+		printable(b.Version), b.Pairs, b.ConcurrencyPerGPU, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High,
+		share, limit, multiple, upper, b.PerfsweepCounted, b.AIPerfCounted, 1/b.Throughput.Ratio)
+}
+
+// knownLoss is what AIPerf 0.13.0 was measured to read as a share of the throughput
+// that a server gives at a number of streams: 50 tokens a second a stream, streams in
+// step, client and server on two cores (docs/comparison.md). A larger machine loses
+// less, a faster server more.
+type knownLoss struct {
+	streams int
+	share   float64
+}
+
+func knownLosses() []knownLoss {
+	return []knownLoss{{16, 0.98}, {64, 0.94}, {256, 0.80}, {1024, 0.53}}
+}
+
+// unbridged says what an unknown bridge may cost. The margin is not widened for it:
+// a floor that covers such a loss would not see one of the deployment's either.
+func (j *judgement) unbridged(p Proposal) string {
+	streams := j.op() * j.curve.Fingerprint.GPUs
+	losses := knownLosses()
+	at := losses[len(losses)-1]
+	for _, l := range losses {
+		if streams <= l.streams {
+			at = l
+			break
+		}
+	}
+	s := fmt.Sprintf("AIPerf 0.13.0 on two cores read x%.2f of what a server gave to %d streams", at.share, at.streams)
+	if j.policy.TTFTOnly {
+		return s + ", and first tokens later; calibrate --bridge aiperf measures it here."
+	}
+	passes := p.EffectiveFloorPerGPU / p.TokPerSecPerGPU
+	s += fmt.Sprintf("; here are %d, and a healthy run passes down to x%.3f of the median, its noise included", streams, passes)
+	if at.share <= passes || streams > at.streams {
+		s += ", so that AIPerf alone may fail it"
+	}
+	return s + ": the margin is not widened for that; calibrate --bridge aiperf measures it."
+}
+
+// bridged says in the rule that floor and ceiling follow from readings of AIPerf's.
+func (j *judgement) bridged() string {
+	if !j.bridge.Stands() {
+		return ""
+	}
+	return "; both as AIPerf reads them, by the ratios of the bridge"
+}
