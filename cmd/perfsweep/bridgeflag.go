@@ -76,7 +76,7 @@ func (f *bridgeFlags) check(m *measureFlags, changed func(string) bool) error {
 	case f.pairs < calibrate.MinBridgePairs || f.pairs > maxBridgePairs:
 		return badInputf("--bridge-pairs %d: must be between %d and %d", f.pairs, calibrate.MinBridgePairs, maxBridgePairs)
 	case isClusterTarget(m.target):
-		return badInputf("--bridge runs AIPerf on this machine, and the load on a k8s: target is made by pods: two tools in two places are no pair. "+
+		return badInputf("--bridge runs AIPerf on this machine, and the load on a k8s: target is made by pods: two tools in two places are no pair. " +
 			"Run calibrate in a pod that has both, with --target URL of the deployment, or drop --bridge")
 	}
 	if err := f.reachable(m, given, changed); err != nil {

@@ -39,7 +39,8 @@ within the file. Paths are relative to the file. calibrate --from, --approve and
 --reconfirm leave aside what they do not take, such as the target. An unknown key,
 one that stands twice and a value that the flag does not take end with 2 and the
 line and column. Keys of an API never stand there (api-key-env, api-key-file), nor does
-what changes files, waives a gate or is about one run (--write, --allow-simulated).
+what runs a command (--bridge), changes files, waives a gate or is about one run
+(--write, --allow-simulated).
 The journal's header keeps the file's hash and the flags that held.
 
 The file is perfsweep.yaml in the working directory, or --config FILE. sweep,

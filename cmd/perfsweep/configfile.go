@@ -55,8 +55,10 @@ const aboutOneRun = "this is about one run of a command, not about the campaign;
 // what changes files or waives a gate, and what is about one run of a command.
 func notInConfig() map[string]string {
 	const noKeys = "a campaign file is kept and shared, so it holds no keys; name a variable with api-key-env or a file with api-key-file"
+	const runsCommand = "it runs a command, and a campaign file comes from others; give it on the command line"
 	out := map[string]string{
-		"header":  "a header may be a key, and a campaign file is kept and shared; give --header on the command line",
+		"header": "a header may be a key, and a campaign file is kept and shared; give --header on the command line",
+		"bridge": runsCommand, "bridge-pairs": runsCommand,
 		"api-key": noKeys, "api_key": noKeys, "token": noKeys, "password": noKeys,
 	}
 	for _, f := range []string{

@@ -121,7 +121,7 @@ type summary struct {
 	WarmUp     struct {
 		Tokens *metric `json:"total_osl"`
 	} `json:"warmup_metrics"`
-	Config     struct {
+	Config struct {
 		Models struct {
 			Items []struct {
 				Name string `json:"name"`
