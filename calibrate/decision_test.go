@@ -15,7 +15,7 @@ func TestStepsOfADecision(t *testing.T) {
 		asked int
 		asks  string
 	}{
-		"simulated":   {func(f *fixture) { f.simulated() }, 20, "the target is real"},
+		"simulated":   {func(f *fixture) { f.simulated() }, 21, "the target is real"},
 		"real":        {func(*fixture) {}, 19, "the rest from outside"},
 		"a split":     {func(f *fixture) { f.level(64).Flags = []string{"split"} }, 10, "the environment is steady"},
 		"nothing ran": {func(f *fixture) { f.curve.Runs = nil }, 1, "bears on this overlay"},

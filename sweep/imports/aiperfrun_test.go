@@ -17,7 +17,8 @@ func TestReadAIPerfRun(t *testing.T) {
 	if r.Version != "0.13.0" || r.Concurrency != 4 || r.Requests != 20 || r.Errors != 0 || r.OutputTokens != 2560 || r.WarmUpTokens != 512 {
 		t.Errorf("%+v", r)
 	}
-	if got := r.OutputTokens / r.Seconds; got/r.TokPerSec < 0.999999 || got/r.TokPerSec > 1.000001 || r.TTFTP99MS <= 0 {
+	// Its own rate is over another time than the duration that it tells.
+	if got := r.OutputTokens / r.Seconds; got/r.TokPerSec < 0.998 || got/r.TokPerSec > 1.002 || r.TTFTP99MS <= 0 {
 		t.Errorf("%+v: %v tok/s by its tokens and its time", r, got)
 	}
 }
