@@ -19,7 +19,7 @@ const (
 	exitInput        = 2   // what the user wrote: flags, overlay, input file
 	exitGateFailed   = 8   // a gate failed
 	exitInconclusive = 9   // inconclusive or refused: unstable, no knee, client-bound, provisional, no gate
-	exitInterrupted  = 130 // interrupted; the journal is intact
+	exitInterrupted  = 130 // interrupted; a journal that was begun is intact
 )
 
 // codeError carries an exit code through the error chain.

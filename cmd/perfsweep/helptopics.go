@@ -17,7 +17,7 @@ var exitMeanings = [...]struct {
 	{exitInput, "what you wrote: flags, overlay, input file; nothing was measured or written"},
 	{exitGateFailed, "a gate failed"},
 	{exitInconclusive, "inconclusive or refused: unstable, no knee, client-bound, provisional, no gate"},
-	{exitInterrupted, "interrupted; the journal is intact"},
+	{exitInterrupted, "interrupted; a journal that was begun is intact"},
 }
 
 // exitCodesTopic and conceptsTopic are pages of help, not commands.
