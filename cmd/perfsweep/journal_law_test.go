@@ -124,7 +124,7 @@ func TestNoCommandTrustsARecord(t *testing.T) {
 			fine int    // else
 		}{
 			{[]string{"check", "--overlay", "o.yaml", "--journal", bad("chk.jsonl")}, exitInconclusive, "0 of 3 attempts at 128 per GPU are valid (%V: 3)", 0},
-			{[]string{"calibrate", "--overlay", "o.yaml", "--allow-simulated", "--journal", bad("cal.jsonl")}, exitInconclusive, "%V: ", 0},
+			{[]string{"calibrate", "--overlay", "o.yaml", "--allow-simulated", "--journal", bad("cal.jsonl")}, exitInconclusive, "run 1 fails %V and does not say so", 0},
 			{[]string{"calibrate", "--overlay", "o.yaml", "--allow-simulated", "--journal", "good.jsonl", "--anchor", bad("cal.jsonl"), "-o", "json"}, 0, "of cal.jsonl, run 1 fails %V and does not say so", 0},
 			{[]string{"check", "--overlay", "o.yaml", "--journal", "checked.jsonl", "--baseline", bad("cal.jsonl")}, exitInconclusive, "of the baseline, run 1 fails %V and does not say so", 0},
 			{[]string{"compare", "good.jsonl", bad("cal.jsonl")}, exitInconclusive, "B: run 1 fails %V and does not say so", 0},
