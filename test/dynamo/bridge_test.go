@@ -5,7 +5,6 @@ package dynamo
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,8 +13,7 @@ import (
 )
 
 const (
-	aiperfVersion = "0.13.0"
-	bridgeLimit   = 10 * time.Minute
+	bridgeLimit = 10 * time.Minute
 	// countedWithin is how far perfsweep's count of output tokens may lie from the
 	// frontend's own counter, and with it the throughput, whose time is the same.
 	countedWithin = 0.002
@@ -97,27 +95,9 @@ func TestVerifyBridge(t *testing.T) {
 // tokenizer of whole words, which needs no network.
 func aiperfCommand(t *testing.T) string {
 	t.Helper()
-	cache, err := os.UserCacheDir()
+	program, tokenizer, err := live.AIPerf(t.Context(), filepath.Join("..", "aiperf.sh"), t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	venv := filepath.Join(cache, "peer-bench", "aiperf-"+aiperfVersion)
-	python := filepath.Join(venv, "bin", "python")
-	perform := func(name string, args ...string) []byte {
-		out, err := exec.CommandContext(t.Context(), name, args...).Output()
-		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
-		}
-		return out
-	}
-	if exec.CommandContext(t.Context(), python, "-c", "import aiperf").Run() != nil {
-		perform("python3", "-m", "venv", venv)
-		perform(filepath.Join(venv, "bin", "pip"), "install", "-q", "aiperf=="+aiperfVersion)
-	}
-	tok := filepath.Join(cache, "peer-bench", "tok")
-	if _, err := os.Stat(filepath.Join(tok, "tokenizer.json")); err != nil {
-		corpus := perform(python, "-c", `import aiperf, os; print(os.path.join(os.path.dirname(aiperf.__file__), "dataset/generator/assets/shakespeare.txt"), end="")`)
-		perform(python, filepath.Join(os.Getenv("PERFSWEEP_SHARED"), "bench", "mktok.py"), tok, string(corpus))
-	}
-	return "aiperf=" + filepath.Join(venv, "bin", "aiperf") + " profile --tokenizer " + tok
+	return "aiperf=" + program + " profile --tokenizer " + tokenizer
 }

@@ -13,10 +13,9 @@ import (
 	"runtime"
 	"strings"
 	"time"
-)
 
-// aiperfVersion is the one that is installed and compared with.
-const aiperfVersion = "0.13.0"
+	"github.com/perfsweep/perfsweep/test/internal/live"
+)
 
 // biasRepeats is how many pairs a row has unless -pairs says more.
 const biasRepeats = 3
@@ -134,9 +133,8 @@ func biasRows(runs []biasRun) []row {
 	for _, server := range biasServers(runs) {
 		worst, n := worstRatio(runs, server, "perfsweep")
 		r := row{name: "perfsweep, reported/served - 1, " + server, target: "within 0.002", measured: fmt.Sprintf("%.5f at most, of %d runs", worst, n)}
-		worst, n = worstRatio(runs, server, "aiperf")
-		r.reference = fmt.Sprintf("AIPerf %.5f, of %d", worst, n)
-		worst, _ = worstRatio(runs, server, "perfsweep")
+		theirs, n := worstRatio(runs, server, "aiperf")
+		r.reference = fmt.Sprintf("AIPerf %.5f, of %d", theirs, n)
 		rows = append(rows, r.atMost(worst, .002))
 	}
 	return rows
@@ -145,23 +143,13 @@ func biasRows(runs []biasRun) []row {
 // biasBothTools installs AIPerf where it is missing.
 func biasBothTools(ctx context.Context, b *bench) ([2]tool, error) {
 	var none [2]tool
-	cmd := exec.CommandContext(ctx, "bash", filepath.Join("test", "aiperf.sh"), aiperfVersion)
-	cmd.Stderr = b.talk
-	out, err := cmd.Output()
+	aiperf, tokenizer, err := live.AIPerf(ctx, filepath.Join("test", "aiperf.sh"), b.talk)
 	if err != nil {
-		return none, fmt.Errorf("test/aiperf.sh, which installs AIPerf: %w", err)
-	}
-	said := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
-		said[key] = value
-	}
-	if said["AIPERF"] == "" || said["TOKENIZER"] == "" {
-		return none, fmt.Errorf("test/aiperf.sh printed no AIPERF and TOKENIZER but %q", out)
+		return none, err
 	}
 	// With HF_HUB_OFFLINE AIPerf 0.13.0 refuses the folder of a tokenizer.
-	program := []string{"timeout", "300", "env", "-u", "HF_HUB_OFFLINE", "USE_TORCH=0", "AIPERF_UI_TYPE=none", said["AIPERF"]}
-	return [2]tool{{"aiperf", program, []string{"--tokenizer", said["TOKENIZER"]}}, {"perfsweep", []string{b.bin}, nil}}, nil
+	program := []string{"timeout", "300", "env", "-u", "HF_HUB_OFFLINE", "USE_TORCH=0", "AIPERF_UI_TYPE=none", aiperf}
+	return [2]tool{{"aiperf", program, []string{"--tokenizer", tokenizer}}, {"perfsweep", []string{b.bin}, nil}}, nil
 }
 
 var dynamoPin = regexp.MustCompile(`(?m)^ai-dynamo==(\S+)`)
@@ -186,5 +174,5 @@ func biasMade(ctx context.Context, b *bench) (biasSetup, error) {
 		machine += ", kernel " + strings.TrimSpace(string(kernel))
 	}
 	return biasSetup{Date: time.Now().UTC().Format(time.DateOnly), Command: b.asked, Machine: machine,
-		Perfsweep: words[len(words)-1], AIPerf: aiperfVersion, Dynamo: "ai-dynamo " + string(pin[1]), Pairs: b.repeats(biasRepeats)}, nil
+		Perfsweep: words[len(words)-1], AIPerf: live.AIPerfVersion, Dynamo: "ai-dynamo " + string(pin[1]), Pairs: b.repeats(biasRepeats)}, nil
 }
