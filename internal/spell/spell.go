@@ -1,18 +1,5 @@
-// Package spell knows about words: how far one is from another, and how a number
-// of things is said.
+// Package spell tells how far a word is from one that is known.
 package spell
-
-import "strconv"
-
-// Count is a number with what it is a number of, which is named for one of them
-// and takes an s for any other number.
-func Count[N int | int64 | uint64](n N, one string) string {
-	s := strconv.FormatInt(int64(n), 10) + " " + one
-	if n == 1 {
-		return s
-	}
-	return s + "s"
-}
 
 // Distance is the number of letters to insert, delete or replace to make one word
 // of the other (Levenshtein 1966), or limit where it is at least that: whoever

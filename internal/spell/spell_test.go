@@ -49,14 +49,3 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
-
-func TestCount(t *testing.T) {
-	for n, want := range map[int]string{0: "0 runs", 1: "1 run", 2: "2 runs", -1: "-1 runs", 1000: "1000 runs"} {
-		if got := Count(n, "run"); got != want {
-			t.Errorf("%d: %q, want %q", n, got, want)
-		}
-	}
-	if got := Count(int64(1), "gate run"); got != "1 gate run" {
-		t.Error(got)
-	}
-}
