@@ -18,8 +18,8 @@ const (
 	// difference is somebody else's load, or a counter of another server.
 	refereeShare = 0.005
 	// bridgeSpread is the largest standard deviation of ln of a ratio of
-	// throughputs; C8 allows that much to runs of one deployment.
-	bridgeSpread = 0.08
+	// throughputs: what C8 allows to runs of one deployment.
+	bridgeSpread = maxSW
 )
 
 // Bridge says how AIPerf reads what the gate runs of this tool read, from pairs of
