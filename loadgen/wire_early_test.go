@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -20,26 +21,29 @@ func TestAnswerBeforeItsRequest(t *testing.T) {
 		{"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig", HTTPStatus},
 		{"", Connect},
 	} {
-		dial := func(context.Context, string, string) (net.Conn, error) {
-			ours, theirs := net.Pipe()
-			go func() {
-				defer theirs.Close()
-				_, _ = io.ReadFull(theirs, make([]byte, 1000))
-				if _, err := io.WriteString(theirs, c.answer); err == nil && c.answer != "" {
-					<-time.After(time.Second)
-				}
-			}()
-			return ours, nil
-		}
-		spec := tokens(1, 0)
-		spec.ISL = 50000
-		r, err := Run(t.Context(), Config{
-			BaseURL: "http://engine", Model: "m", Concurrency: 1, Kind: Gate, Dial: dial, Workload: workload(t, spec),
-			Limits: Limits{MinRequests: 2, WarmUpRequests: -1},
+		synctest.Test(t, func(t *testing.T) { // nobody is late
+			dial := func(context.Context, string, string) (net.Conn, error) {
+				ours, theirs := net.Pipe()
+				go func() {
+					defer theirs.Close()
+					_, _ = io.ReadFull(theirs, make([]byte, 1000))
+					if _, err := io.WriteString(theirs, c.answer); err == nil && c.answer != "" {
+						<-time.After(time.Second)
+					}
+				}()
+				return ours, nil
+			}
+			spec := tokens(1, 0)
+			spec.ISL = 50000
+			r, err := Run(t.Context(), Config{
+				BaseURL: "http://engine", Model: "m", Concurrency: 1, Kind: Gate, Dial: dial, Workload: workload(t, spec),
+				Limits: Limits{MinRequests: 2, WarmUpRequests: -1},
+			})
+			if err != nil || r.All[c.want] != 2 {
+				t.Errorf("%.20q: %v, %v, %v", c.answer, err, r.All, r.Errors)
+			}
+			<-time.After(time.Minute) // the servers end
 		})
-		if err != nil || r.All[c.want] != 2 {
-			t.Errorf("%.20q: %v, %v, %v", c.answer, err, r.All, r.Errors)
-		}
 	}
 }
 

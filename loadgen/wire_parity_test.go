@@ -205,7 +205,7 @@ func TestWireLargeRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e, hangUp := link.exchange(context.Background(), c, &netStats{}, time.Second)
+		e, hangUp := link.exchange(context.Background(), c, &netStats{}, time.Minute)
 		for range 3 {
 			if r := e.do(body); r.outcome != HTTPStatus || !strings.HasPrefix(r.text, "status 413") {
 				t.Errorf("reads %t: %s, %s", reads, r.outcome, r.text)

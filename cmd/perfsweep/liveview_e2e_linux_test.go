@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -19,6 +21,8 @@ type ptyTest struct {
 	*livetest.Terminal
 	master, slave *os.File
 	wrote         chan struct{}
+	mu            sync.Mutex
+	raw           bytes.Buffer // all that came, for what is shown too shortly to be seen
 }
 
 func openPTY(t *testing.T, width, height int) *ptyTest {
@@ -47,6 +51,9 @@ func openPTY(t *testing.T, width, height int) *ptyTest {
 		for {
 			n, err := master.Read(buf)
 			_, _ = p.Write(buf[:n]) // it takes all
+			p.mu.Lock()
+			p.raw.Write(buf[:n])
+			p.mu.Unlock()
 			select {
 			case p.wrote <- struct{}{}:
 			default:
@@ -97,6 +104,13 @@ func (p *ptyTest) see(t *testing.T, what string, ok func(text string) bool) {
 	}
 }
 
+// came reports whether the terminal was ever sent a text.
+func (p *ptyTest) came(text string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return bytes.Contains(p.raw.Bytes(), []byte(text))
+}
+
 func contains(word string) func(string) bool {
 	return func(text string) bool { return strings.Contains(text, word) }
 }
@@ -121,7 +135,8 @@ func TestLiveInterrupted(t *testing.T) {
 	t.Parallel()
 	p := openPTY(t, 120, 30)
 	was := p.termios(t)
-	c := start(t, p.onIt(false), smallSweep()...)
+	// Its first run takes half a minute: it lasts until the narrow view was seen.
+	c := start(t, p.onIt(false), smallSweep("--effort", "standard")...)
 	p.see(t, "the view", contains(" requests/s, "))
 	before := p.Text()
 	p.resize(t, 60, 30)
@@ -153,11 +168,13 @@ func TestLiveFinished(t *testing.T) {
 	t.Parallel()
 	p := openPTY(t, 60, 24)
 	c := start(t, p.onIt(true, "NO_COLOR=1"), smallSweep("--max-runs", "2")...)
-	p.see(t, "the view", contains("run 1 of about"))
 	if code := c.wait(); code != exitInconclusive {
 		t.Errorf("exit code %d", code)
 	}
 	p.see(t, "the answer", contains("no knee: fewer than 4 usable levels"))
+	if !p.came("run 1 of about") {
+		t.Error("the view was never shown")
+	}
 	text := p.Text()
 	at := -1
 	for _, want := range []string{"target sim:", "\n[1] 8 per GPU (8 streams), steady: ", " tok/s per GPU, TTFT p50 ", "\n[2] ", "\nno knee: "} {

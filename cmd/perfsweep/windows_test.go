@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -201,7 +202,8 @@ func TestWindowGapHoldsNoPods(t *testing.T) {
 		cancel()
 		return said.Write(b)
 	})
-	if _, err := c.beforeLoad(ctx, at, &old); !errors.Is(err, context.Canceled) || !strings.Contains(said.String(), "window 2 begins in 1h0m0s") {
+	// Some of the hour has passed by then, on a busy machine more than a second.
+	if _, err := c.beforeLoad(ctx, at, &old); !errors.Is(err, context.Canceled) || !regexp.MustCompile(`window 2 begins in (1h0m0s|5\dm\d+s)`).MatchString(said.String()) {
 		t.Errorf("%v\n%s", err, said)
 	}
 	for _, asked := range k.Asked() {

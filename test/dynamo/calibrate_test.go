@@ -47,6 +47,8 @@ type calibration struct {
 	} `json:"gates"`
 	Diff  string `json:"diff"`
 	Wrote *bool  `json:"wrote"`
+
+	counted float64 // output tokens, by the frontend
 }
 
 func TestCalibrate(t *testing.T) {
@@ -61,9 +63,50 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
+// calibrateOnce demands the answer that the deployment has. Where the machine
+// stood still, or this tool was the bottleneck, there is none: the campaign is
+// made again, three times at most. A wrong answer is never asked for twice.
 func calibrateOnce(t *testing.T, bin string, s live.Engine, workers, batchCap int) {
-	dir := t.TempDir()
-	before := overlay(t)
+	for range 3 {
+		dir := t.TempDir()
+		before := overlay(t)
+		c := calibrated(t, bin, s, workers, dir, before)
+		checkTokens(t, filepath.Join(dir, "j.jsonl"), c.counted)
+		checkUnwritten(t, dir, before)
+		if (c.Outcome == "INVALID" || c.Outcome == "UNSTABLE") && ofBusyMachine(t, filepath.Join(dir, "j.jsonl")) {
+			t.Logf("%s on this machine just now: %q", c.Outcome, c.Reasons)
+			continue
+		}
+		if off := math.Abs(math.Log2(c.Knee / float64(batchCap))); !(off <= kneeOctaves) {
+			t.Errorf("knee %.2f is %.2f octaves from the cap %d, want at most %.2f", c.Knee, off, batchCap, kneeOctaves)
+		}
+		if c.ConcurrencyPerGPU < 1 || c.ConcurrencyPerGPU > batchCap {
+			t.Errorf("operating point %d per GPU, want one from 1 to the cap %d", c.ConcurrencyPerGPU, batchCap)
+		}
+		checkProvisional(t, c)
+		if c.Outcome == "PROVISIONAL" { // any other has been complained of and has no gate to show
+			checkDiff(t, string(before), c)
+		}
+		return
+	}
+	t.Error("this machine stood still, or this tool was the bottleneck, in three campaigns: run it on a less busy one")
+}
+
+// ofBusyMachine reports whether a run of a journal failed a gate that a healthy
+// deployment fails only where the machine stands still (V6) or is too busy for
+// this tool (V8).
+func ofBusyMachine(t *testing.T, journal string) bool {
+	t.Helper()
+	text, err := os.ReadFile(journal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Contains(text, []byte(`"gate":"V6"`)) || bytes.Contains(text, []byte(`"gate":"V8"`))
+}
+
+// calibrated is what a campaign in a folder came to.
+func calibrated(t *testing.T, bin string, s live.Engine, workers int, dir string, before []byte) calibration {
+	t.Helper()
 	file := filepath.Join(dir, "overlay.yaml")
 	if err := os.WriteFile(file, before, 0o644); err != nil {
 		t.Fatal(err)
@@ -72,30 +115,17 @@ func calibrateOnce(t *testing.T, bin string, s live.Engine, workers, batchCap in
 	a := execute(t, calibrateLimit, dir, bin, "calibrate", "--target", s.Base, "--gpus", strconv.Itoa(workers),
 		"--effort", "quick", "--workload", "synthetic", "--pool", "100", "--reuse-prompts", "--ignore-eos=false",
 		"--osl", "32", "--osl-stddev", "10", "--overlay", "overlay.yaml", "--journal", "j.jsonl", "-o", "json")
-	counted = s.Scrape(t, live.DynamoOutputTokens)[live.DynamoOutputTokens] - counted
 	t.Logf("took %s; stderr:\n%s", a.took.Round(time.Second), a.stderr)
 	if a.exit != exitInconclusive {
 		t.Fatalf("exit status %d, want %d; stdout:\n%s", a.exit, exitInconclusive, a.stdout)
 	}
-	var c calibration
+	c := calibration{counted: s.Scrape(t, live.DynamoOutputTokens)[live.DynamoOutputTokens] - counted}
 	if err := json.Unmarshal(a.stdout, &c); err != nil {
 		t.Fatalf("stdout is not one JSON document: %v\n%s", err, a.stdout)
 	}
-	t.Logf("knee %.2f (%.2f to %.2f) for a cap of %d, point %d, %.0f tok/s per GPU, TTFT p99 %.0f ms, floor %g, ceiling %g ms",
-		c.Knee, c.KneeLow, c.KneeHigh, batchCap, c.ConcurrencyPerGPU, c.TokPerSecPerGPU, c.TTFTP99MS, c.Floor, c.CeilingMS)
-
-	if off := math.Abs(math.Log2(c.Knee / float64(batchCap))); !(off <= kneeOctaves) {
-		t.Errorf("knee %.2f is %.2f octaves from the cap %d, want at most %.2f", c.Knee, off, batchCap, kneeOctaves)
-	}
-	if c.ConcurrencyPerGPU < 1 || c.ConcurrencyPerGPU > batchCap {
-		t.Errorf("operating point %d per GPU, want one from 1 to the cap %d", c.ConcurrencyPerGPU, batchCap)
-	}
-	checkProvisional(t, c)
-	checkTokens(t, filepath.Join(dir, "j.jsonl"), counted)
-	checkUnwritten(t, dir, before)
-	if c.Outcome == "PROVISIONAL" { // any other has been complained of and has no gate to show
-		checkDiff(t, string(before), c)
-	}
+	t.Logf("knee %.2f (%.2f to %.2f), point %d, %.0f tok/s per GPU, TTFT p99 %.0f ms, floor %g, ceiling %g ms",
+		c.Knee, c.KneeLow, c.KneeHigh, c.ConcurrencyPerGPU, c.TokPerSecPerGPU, c.TTFTP99MS, c.Floor, c.CeilingMS)
+	return c
 }
 
 // checkProvisional: everything that can be met on one deployment in one sitting

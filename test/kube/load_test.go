@@ -19,6 +19,10 @@ import (
 // small is a load that a busy machine can carry.
 var small = []string{"--effort", "quick", "--repeats", "1", "--isl", "16", "--osl", "16", "--osl-stddev", "0"}
 
+// aWhile are the flags of runs of half a minute, so many of them: what is done
+// from outside while the first one lasts may take a busy machine some seconds.
+func aWhile(runs string) []string { return []string{"--effort", "standard", "--max-runs", runs} }
+
 // fromPods are the flags that make the load in a cluster.
 func fromPods(pods string, more ...string) []string {
 	return append([]string{"--load-pods", pods, "--load-image", shared.image, "--load-cpu", "20m", "--load-memory", "32Mi"}, more...)
@@ -200,7 +204,7 @@ func TestSweepFromPods(t *testing.T) {
 func TestLoadPodKilled(t *testing.T) {
 	ns, journal := namespace(t), filepath.Join(t.TempDir(), "s.jsonl")
 	graph{name: "llama", preset: "kneed?gpus=1", workers: 1, gpus: 1}.up(t, ns)
-	p := start(t, sweepArgs(ns, "llama", journal, fromPods("2", "--levels", "8")...)...)
+	p := start(t, append(sweepArgs(ns, "llama", journal, fromPods("2", "--levels", "8")...), aWhile("2")...)...)
 	p.says(t, "[1] 8 per GPU")
 	kubectl(t, "-n", ns, "delete", loadPods(t, ns)[1], "--grace-period=0", "--force")
 	if code := p.end(t); code != 9 {
@@ -267,7 +271,7 @@ func TestTwoAtOnce(t *testing.T) {
 	ns, dir := namespace(t), t.TempDir()
 	graph{name: "llama", preset: "kneed?gpus=1", workers: 1, gpus: 1}.up(t, ns)
 	one, two := filepath.Join(dir, "1.jsonl"), filepath.Join(dir, "2.jsonl")
-	a := start(t, sweepArgs(ns, "llama", one, fromPods("2", "--levels", "4")...)...)
+	a := start(t, append(sweepArgs(ns, "llama", one, fromPods("2", "--levels", "4")...), aWhile("1")...)...)
 	a.says(t, "[1] ")
 	b := start(t, sweepArgs(ns, "llama", two, fromPods("2", "--levels", "4,8")...)...)
 	if code := a.end(t); code != 9 {

@@ -114,11 +114,16 @@ func TestServe(t *testing.T) {
 
 	long := cfg
 	long.Kind, long.Limits = loadgen.Steady, loadgen.Limits{MinRequests: 1e6, MaxDuration: time.Hour}
-	time.AfterFunc(1500*time.Millisecond, func() {
-		if err := stops[1](); err != nil {
-			t.Errorf("a generator ended with %v", err)
+	go func() { // in the middle of the run, however long its start takes
+		for middle := sim.Counters().Requests + 100; sim.Counters().Requests < middle; {
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-t.Context().Done():
+				return
+			}
 		}
-	})
+		_ = stops[1]() // how it ends is looked at below
+	}()
 	if r, err = f.Run(t.Context(), long, pre); err != nil || len(r.LostPods) != 1 {
 		t.Errorf("lost %q: %v", r.LostPods, err)
 	}

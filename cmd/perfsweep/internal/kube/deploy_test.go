@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// deployTime is many times what a deployment in a fake cluster takes.
+const deployTime = 5 * time.Minute
+
 func quiet(string) {}
 
 func testRun() Run { return NewRun("host", time.Unix(1e9, 0)) }
@@ -23,7 +26,7 @@ func TestDeployAndRemove(t *testing.T) {
 	f.addStorageClass("fast", true)
 	spec := testSpec()
 	spec.GPUAccess = DRA
-	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), deployTime)
 	defer stop()
 	d, err := c.Deploy(ctx, testRun(), spec, quiet)
 	if err != nil {
@@ -61,7 +64,7 @@ func TestRemoveAfterSignal(t *testing.T) {
 	f.created = operator
 	spec := testSpec()
 	spec.ModelCache.Off = true
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), deployTime)
 	defer cancel()
 	d, err := c.Deploy(ctx, testRun(), spec, quiet)
 	if err != nil {

@@ -135,32 +135,33 @@ func TestStartLoadRefused(t *testing.T) {
 		deny   map[string]string
 		log    string
 		of     int           // pods, 1 unless said
-		wait   time.Duration // 700 ms unless said
+		wait   time.Duration // 5 s unless said, in which a busy machine can look once
 		want   []string
 	}{
 		{name: "unschedulable", pods: all(map[string]any{"suffix": "a", "phase": "Pending", "conditions": []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu.",
-		}}}), want: []string{"cannot be scheduled: 0/2 nodes are available: 2 Insufficient cpu.", "0 of 1 load generators run after 700ms"}},
+		}}}), want: []string{"cannot be scheduled: 0/2 nodes are available: 2 Insufficient cpu.", "0 of 1 load generators run after 5s"}},
 		{name: "image", pods: all(waiting("ImagePullBackOff", "no such manifest")), want: []string{"cannot get its image (ImagePullBackOff): no such manifest"}},
 		{name: "no secret", pods: all(waiting("CreateContainerConfigError", `secret "keys" not found`)), want: []string{`secret "keys" not found`}},
 		{name: "crash", pods: all(map[string]any{"suffix": "a", "phase": "Failed", "containerStatuses": []any{map[string]any{
 			"name": loadContainer, "state": map[string]any{"terminated": map[string]any{"exitCode": 2, "reason": "Error"}},
 		}}}), log: "perfsweep: unknown command \"worker\"\n", want: []string{"exit code 2 (Error)", `unknown command "worker"`}},
-		{name: "quota", pods: func(job map[string]any) []map[string]any { return []map[string]any{fakePod(job, 0, running("a"))} }, of: 2, wait: 4 * time.Second,
+		{name: "quota", pods: func(job map[string]any) []map[string]any { return []map[string]any{fakePod(job, 0, running("a"))} }, of: 2, wait: 10 * time.Second, // its fourth look asks for events
 			events: []map[string]any{{"reason": "FailedCreate", "lastTimestamp": "2026-11-30T12:00:00Z", "message": "Error creating: exceeded quota: few"}},
-			want:   []string{"1 of 2 load generators run after 4s: the pods are refused: exceeded quota: few; ask for less with --load-pods"}},
+			want:   []string{"1 of 2 load generators run after 10s: the pods are refused: exceeded quota: few; ask for less with --load-pods"}},
 		{name: "job forbidden", deny: map[string]string{"create jobs": `User "u" cannot create resource "jobs"`}, want: []string{`resources: ["jobs"], verbs: ["create"]`}},
 		{name: "proxy forbidden", deny: map[string]string{"create pods/proxy": "no", "get pods/log": "no"}, want: []string{`resources: ["pods/proxy"], verbs: ["create"]`, `resources: ["pods/log"], verbs: ["get"]`, "nothing was made"}},
 		{name: "secret forbidden", deny: map[string]string{"create secrets": `User "u" cannot create resource "secrets"`}, want: []string{`resources: ["secrets"], verbs: ["create"]`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // most of it is waiting
 			f := newFakeCluster(t)
 			if f.log = tt.log; tt.pods != nil {
 				f.pods = tt.pods
 			}
 			f.events, f.deny = tt.events, tt.deny
 			s := loadSpec(max(tt.of, 1))
-			s.Wait = cmp.Or(tt.wait, 700*time.Millisecond)
+			s.Wait = cmp.Or(tt.wait, 5*time.Second)
 			_, err := f.StartLoad(t.Context(), s)
 			for _, w := range tt.want {
 				if err == nil || !strings.Contains(err.Error(), w) {
