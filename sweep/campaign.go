@@ -18,7 +18,7 @@ type Campaign struct {
 	Deployment string
 	// Target is where it is found, if not where the fingerprint says.
 	Target string
-	// Measure makes one run.
+	// Measure makes one run. ErrRepeat has it called again for the same step.
 	Measure func(ctx context.Context, s Step, firstRequest uint64) (loadgen.Result, error)
 	// Workers, when set, counts the ready workers around every run (V1).
 	Workers *WorkerWatch
@@ -71,6 +71,11 @@ func outOfTime(p Plan, runs []Run, s Step, find fitter) Decision {
 	t.ended = fmt.Sprintf("the time limit of %s is reached: the run at %d per GPU in progress was ended and is not recorded", p.MaxWall, s.ConcurrencyPerGPU)
 	return t.decide()
 }
+
+// ErrRepeat is what Campaign.Measure returns of a run that met nobody, once the
+// target serves again: the run says nothing of the target, is not recorded, and is
+// made again. How often that may be is for Measure to bound.
+var ErrRepeat = errors.New("the run met no server and is made again")
 
 var errOutOfTime = errors.New("the time limit of the campaign is reached")
 
@@ -131,9 +136,20 @@ func (c *Campaign) judged(s Step, r loadgen.Result, counted *Workers, servers *S
 	return run
 }
 
-// watched makes one run within its time, hears the servers meanwhile, and counts
-// the workers before and after it.
+// watched makes one run within its time. One that is repeated is watched anew: the
+// servers' counters began again with them.
 func (c *Campaign) watched(ctx, within context.Context, s Step) (r loadgen.Result, counted *Workers, servers *Servers, err error) {
+	for {
+		r, counted, servers, err = c.once(ctx, within, s)
+		if !errors.Is(err, ErrRepeat) || within.Err() != nil {
+			return r, counted, servers, err
+		}
+	}
+}
+
+// once makes one run, hears the servers meanwhile, and counts the workers before
+// and after it.
+func (c *Campaign) once(ctx, within context.Context, s Step) (r loadgen.Result, counted *Workers, servers *Servers, err error) {
 	if c.Workers != nil {
 		counted = &Workers{Expected: c.Workers.Expected, From: c.Workers.From, Before: c.Workers.roll(ctx)}
 	}

@@ -3,6 +3,7 @@ package sweep
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"testing"
@@ -69,6 +70,50 @@ func TestCampaign(t *testing.T) {
 	}
 	if got := NextStep(c.Curve.Plan, c.Curve.Runs); !reflect.DeepEqual(got, d) {
 		t.Errorf("the pure planner ends with %+v, the campaign with %+v", got, d)
+	}
+}
+
+// A run that met nobody is made again with the same requests, watched anew, and
+// not recorded.
+func TestCampaignRepeats(t *testing.T) {
+	made, heard, repeats := 0, 0, 0
+	c := campaign(t, &made)
+	next := uint64(0)
+	measure := c.Measure
+	c.Measure = func(ctx context.Context, s Step, first uint64) (loadgen.Result, error) {
+		if first != next {
+			t.Errorf("requests from %d, want %d", first, next)
+		}
+		if repeats%3 < 2 {
+			repeats++
+			return loadgen.Result{}, fmt.Errorf("wrapped: %w", ErrRepeat)
+		}
+		repeats++
+		next = first + 1000
+		return measure(ctx, s, first)
+	}
+	c.Hear = func(context.Context) func(loadgen.Result) *Servers {
+		heard++
+		return func(loadgen.Result) *Servers { return nil }
+	}
+	announced := 0
+	c.Notify = func(e Event) {
+		if e.Run == nil {
+			announced++
+		}
+	}
+	d, err := c.Run(t.Context())
+	if err != nil || !d.Done || len(c.Curve.Runs) != made || announced != made || repeats != 3*made || heard != 3*made {
+		t.Errorf("%+v, %v: %d runs of %d, %d announced, %d calls, %d heard", d, err, len(c.Curve.Runs), made, announced, repeats, heard)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	again := campaign(t, &made)
+	again.Measure = func(context.Context, Step, uint64) (loadgen.Result, error) {
+		cancel()
+		return loadgen.Result{}, ErrRepeat
+	}
+	if _, err := again.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }
 

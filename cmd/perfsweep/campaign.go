@@ -201,7 +201,7 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 		return t.loaders.preflight(ctx, cfg, spec)
 	})
 	if err != nil {
-		return sweep.Curve{}, cfg, fmt.Errorf("preflight of %s: %w", t.public, err)
+		return sweep.Curve{}, cfg, fmt.Errorf("preflight of %s: %w%s", t.public, err, c.frontendWords(ctx, t.public, err))
 	}
 	for _, w := range pre.Warnings {
 		c.say("note: %s", w)
@@ -259,7 +259,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	c.say("target %s  model %s (%s)  %s  effort %s  workload %s", target, f.Model, c.namedBy(), plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
-		Measure: c.measurer(cfg, f.GPUs, pre, run), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),
+		Measure: c.measurer(cfg, f.GPUs, pre, run, c.absence(target, cfg, f.Workload)), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),
 	}, nil
 }
 

@@ -13,7 +13,7 @@ import (
 )
 
 // measurer makes one run of a step.
-func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight, run func(context.Context, loadgen.Config) (loadgen.Result, error)) func(context.Context, sweep.Step, uint64) (loadgen.Result, error) {
+func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight, run func(context.Context, loadgen.Config) (loadgen.Result, error), away *absence) func(context.Context, sweep.Step, uint64) (loadgen.Result, error) {
 	e2e := time.Duration(pre.E2EMS * float64(time.Millisecond))
 	guard := newCeilingGuard(knownCeiling(), pre.ChunkGapMS)
 	return func(ctx context.Context, s sweep.Step, first uint64) (loadgen.Result, error) {
@@ -30,7 +30,7 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight,
 		}
 		r, err := run(ctx, cfg)
 		if err == nil {
-			err = gone(r)
+			err = away.judge(ctx, &r)
 		}
 		guard.after(r.Window.GapP50MS)
 		if err == nil && r.Window.E2EMeanMS > 0 {
@@ -38,21 +38,6 @@ func (c *campaign) measurer(cfg loadgen.Config, gpus int, pre loadgen.Preflight,
 		}
 		return r, err
 	}
-}
-
-// gone is the error of a run that never had a connection: the target is down,
-// which says nothing of its curve. Such a run is not recorded, or a campaign
-// that is resumed once the target is back would count it as tried.
-func gone(r loadgen.Result) error {
-	n := r.All.Total()
-	if n == 0 || r.All[loadgen.Connect] < n {
-		return nil
-	}
-	why := ""
-	if texts := r.Errors[loadgen.Connect]; len(texts) > 0 {
-		why = ": " + texts[0]
-	}
-	return fmt.Errorf("the target takes no connections any more, all %d requests failed%s; bring it back, and continue a journal with --resume", n, why)
 }
 
 // notify prints a line a run.

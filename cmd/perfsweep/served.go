@@ -33,6 +33,25 @@ func (c *campaign) servesWithin(t *target) time.Duration {
 	return settlesFor
 }
 
+// frontendWords are what the frontend of a target in a cluster wrote last, for an
+// error that says that it does not serve: its pods may be ready, and only their
+// log says why.
+func (c *campaign) frontendWords(ctx context.Context, target string, err error) string {
+	var early *loadgen.NotYetError
+	if !isClusterTarget(target) || !errors.As(err, &early) || ctx.Err() != nil {
+		return ""
+	}
+	namespace, name, err := splitClusterTarget(target)
+	if err != nil {
+		return ""
+	}
+	cluster, err := c.flags.kube.open()
+	if err != nil {
+		return ""
+	}
+	return cluster.FrontendWords(ctx, namespace, name)
+}
+
 // untilServed tries until a target serves, gives another answer than that it is
 // not ready yet, or has had its time. say hears each new reason, and from time
 // to time that it is still the same.
@@ -46,7 +65,7 @@ func untilServed(ctx context.Context, within time.Duration, say func(string, ...
 		}
 		waited := time.Since(began).Round(time.Second)
 		if time.Since(began)+askAgain > within {
-			return pre, fmt.Errorf("its pods are ready, and it has not served within %s: %w; this says nothing of its performance: look at the log of its frontend", waited, err)
+			return pre, fmt.Errorf("it has not served within %s: %w; this says nothing of its performance", waited, err)
 		}
 		if why := err.Error(); why != told || time.Since(toldAt) >= repeatAfter {
 			told, toldAt = why, time.Now()

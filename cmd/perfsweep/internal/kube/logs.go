@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -38,6 +39,48 @@ const (
 	tailLines = 10
 	tailBytes = 4 << 10
 )
+
+// wordsTime bounds how long the end of a log is waited for: it only explains.
+const wordsTime = 15 * time.Second
+
+// FrontendWords say which pod is the frontend of a deployment, what it waits for,
+// and what it wrote last.
+func (c *Client) FrontendWords(ctx context.Context, ns, name string) string {
+	ctx, cancel := context.WithTimeout(ctx, wordsTime)
+	defer cancel()
+	list, err := c.podsBy(ctx, ns, labelGraph+"="+name+","+labelType+"=frontend")
+	if err != nil {
+		return "; its frontend's log cannot be read: " + err.Error()
+	}
+	if len(list) == 0 {
+		return fmt.Sprintf("; no pod in namespace %s has the labels of its frontend (%s=%s, %s=frontend)", clip(ns), labelGraph, clip(name), labelType)
+	}
+	slices.SortFunc(list, func(a, b podView) int { // the newest that has not ended
+		if a.ended() != b.ended() {
+			return map[bool]int{true: 1, false: -1}[a.ended()]
+		}
+		return strings.Compare(b.Metadata.CreationTimestamp, a.Metadata.CreationTimestamp)
+	})
+	p := list[0]
+	out := "; its frontend is pod " + clip(p.Metadata.Name)
+	if why, _ := p.podTrouble(); why.reason != "" {
+		out += " (" + why.reason + ")"
+	}
+	main, ok := p.mainContainer()
+	if !ok {
+		return out
+	}
+	return out + c.lastWords(ctx, ns, p.Metadata.Name, main.Name, !main.Ready && main.RestartCount > 0)
+}
+
+// mainContainer is the one that the operator calls main, else the first.
+func (p podView) mainContainer() (containerStatus, bool) {
+	all := p.Status.ContainerStatuses
+	if len(all) == 0 {
+		return containerStatus{}, false
+	}
+	return all[max(0, slices.IndexFunc(all, func(c containerStatus) bool { return c.Name == "main" }))], true
+}
 
 // logGone begins what a kubelet answers, as if it were the log, of a container
 // that it has removed meanwhile: it keeps the last one that ended, and what a
