@@ -145,9 +145,7 @@ func (d *Deployed) create(ctx context.Context, p planned) error {
 		child(child(p.object, "metadata"), "annotations")[KeepAnnotation] = "true"
 	}
 	o := &unstructured.Unstructured{Object: p.object}
-	call, stop := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer stop()
-	got, err := d.client.resource(p.resource, d.Spec.Namespace).Create(call, o, metav1.CreateOptions{})
+	got, err := d.client.createFor(ctx, d.run, p.resource, o)
 	if apierrors.IsAlreadyExists(err) {
 		return &InputError{fmt.Errorf("%s %s/%s exists already and is not of this run: measure it without --deploy, give --target another name, or remove what a crashed run left with perfsweep discover --leftovers --clean",
 			o.GetKind(), d.Spec.Namespace, o.GetName())}

@@ -155,7 +155,7 @@ func (s *survey) describe(ctx context.Context, o object) (Deployment, error) {
 	s.readAutoscalers(ctx, g)
 	s.readVersions(ctx, g)
 	if err := ctx.Err(); err != nil {
-		return d, fmt.Errorf("reading DynamoGraphDeployment %s in namespace %s: %w", d.Name, d.Namespace, err)
+		return d, explain(err, "get", resourceName(graphKind), d.Namespace, d.Name)
 	}
 	g.readModel()
 	g.readReadiness()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube/kubetest"
 )
@@ -23,7 +24,8 @@ type fakeAPI struct {
 	groups  map[string][]string
 	logs    map[string]string // by pod, and by "POD before" where that differs
 	uid     int
-	foreign string // a version of the groups in which others serve their kinds
+	clock   time.Duration // ahead of ours
+	foreign string        // a version of the groups in which others serve their kinds
 	// created plays the operator and the controllers; it may add objects.
 	created func(f *fakeAPI, o map[string]any)
 }
@@ -71,6 +73,13 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	parts := strings.Split(strings.TrimPrefix(r.URL.Path, "/"), "/")
+	if f.clock != 0 {
+		w.Header().Set("Date", time.Now().Add(f.clock).UTC().Format(http.TimeFormat))
+	}
+	if parts[0] == "version" {
+		kubetest.Reply(w, map[string]any{"major": "1"})
+		return
+	}
 	if parts[0] == "apis" && len(parts) == 2 {
 		f.group(w, parts[1])
 		return
@@ -149,7 +158,7 @@ func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request, verb string) {
 		}
 		_ = json.NewDecoder(r.Body).Decode(&body)
 		if verb == "delete" {
-			if body.Preconditions.UID != child(o, "metadata")["uid"] {
+			if uid := body.Preconditions.UID; uid != "" && uid != child(o, "metadata")["uid"] {
 				kubetest.Fail(w, 409, "Conflict", "another UID", "")
 				return
 			}

@@ -58,7 +58,7 @@ func (c *Client) StartLoad(ctx context.Context, s LoadSpec) (*LoadJob, error) {
 func (j *LoadJob) start(ctx context.Context) error {
 	ns := j.spec.Namespace
 	job := &unstructured.Unstructured{Object: j.spec.job(j.name)}
-	made, err := j.c.resource(jobKind, ns).Create(ctx, job, metav1.CreateOptions{})
+	made, err := j.c.create(ctx, jobKind, job)
 	if err != nil {
 		return fmt.Errorf("starting the load generators: %w", explain(err, "create", "jobs.batch", ns, j.name))
 	}
@@ -67,7 +67,7 @@ func (j *LoadJob) start(ctx context.Context) error {
 	// ever. The pods are not there yet, or wait for it.
 	if len(j.spec.OwnSecret) > 0 {
 		secret := &unstructured.Unstructured{Object: j.spec.secret(j.name, string(j.uid))}
-		if _, err := j.c.resource(secretKind, ns).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+		if _, err := j.c.create(ctx, secretKind, secret); err != nil {
 			return fmt.Errorf("starting the load generators: %w", explain(err, "create", "secrets", ns, j.name))
 		}
 	}

@@ -45,7 +45,7 @@ func (c *Client) markedKinds(ctx context.Context) []schema.GroupVersionResource 
 // Leftovers are the objects in a namespace ("" = in all) that carry this
 // program's marks, and what could not be looked at.
 func (c *Client) Leftovers(ctx context.Context, namespace string) (found []Leftover, notes []string, err error) {
-	alive := map[string]bool{}
+	alive, ahead := map[string]bool{}, c.serverAhead(ctx)
 	kinds := c.markedKinds(ctx)
 	for _, kind := range kinds {
 		list, err := c.resource(kind, namespace).List(ctx, metav1.ListOptions{LabelSelector: ManagedByLabel + "=" + ManagedBy})
@@ -67,7 +67,7 @@ func (c *Client) Leftovers(ctx context.Context, namespace string) (found []Lefto
 				n, _, _ := unstructured.NestedInt64(o.Object, "status", "active")
 				alive[l.key()] = alive[l.key()] || n > 0
 			case leaseKind: // the last kind, and the last word
-				alive[l.key()] = leaseAlive(o.Object, time.Now())
+				alive[l.key()] = leaseAlive(o.Object, time.Now().Add(ahead))
 			}
 		}
 	}
