@@ -13,6 +13,9 @@ const (
 	// without any line a follow lasts.
 	follows = 3
 	quiet   = 5 * time.Second
+	// opens is how long the lines may take to begin: an API server asks the node
+	// for them, which may not answer.
+	opens = callTime
 )
 
 // collect reads what all generators recorded.
@@ -82,7 +85,9 @@ func (m *member) collect(ctx context.Context, id string, since time.Time) (loadg
 func (m *member) follow(ctx context.Context, a *assembly, since time.Time) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	slow := time.AfterFunc(opens, cancel)
 	in, err := m.pod.Lines(ctx, since)
+	slow.Stop()
 	if err != nil {
 		return // it is tried again, and then fetched
 	}

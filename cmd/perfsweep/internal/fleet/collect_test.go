@@ -21,8 +21,9 @@ func TestLinesOnTheWay(t *testing.T) {
 		mangle func(follow int, all []byte) []byte
 		fetch  bool
 	}{
-		"whole":                {func(_ int, all []byte) []byte { return all }, false},
-		"without a log at all": {func(int, []byte) []byte { return nil }, true},
+		"whole":                   {func(_ int, all []byte) []byte { return all }, false},
+		"without a log at all":    {func(int, []byte) []byte { return nil }, true},
+		"a log that never begins": {func(int, []byte) []byte { return []byte{} }, true},
 		"a follow that breaks inside a line": {func(n int, all []byte) []byte {
 			if n == 1 {
 				return all[:len(all)*2/3]

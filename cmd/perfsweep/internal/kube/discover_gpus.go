@@ -206,8 +206,23 @@ func (s *survey) readNodes(ctx context.Context, g *graph) {
 	case known:
 		g.GPUProduct, g.Driver = only(products), only(drivers)
 	}
-	if shared, ok := strings.CutSuffix(g.GPUProduct, "-SHARED"); ok && g.GPUsUnknown == "" {
-		g.GPUs, g.GPUsFrom = 0, ""
-		g.GPUsUnknown = "its " + shared + " are shared in time with other pods"
+	for _, product := range slices.Sorted(maps.Keys(products)) {
+		if why := notWhole(product); why != "" && g.GPUsUnknown == "" {
+			g.GPUs, g.GPUsFrom, g.GPUsUnknown = 0, "", why
+		}
 	}
+}
+
+// notWhole says why the devices of a product are no GPUs of their own. GPU feature
+// discovery marks the label; the resource that pods ask for can be nvidia.com/gpu all
+// the same (the MIG strategy "single", time slices that are not renamed).
+func notWhole(product string) string {
+	whole, shared := strings.CutSuffix(product, "-SHARED")
+	if _, part, ok := strings.Cut(whole, "-MIG-"); ok {
+		return fmt.Sprintf("its devices are parts of GPUs (MIG %s of %s)", part, strings.TrimSuffix(whole, "-MIG-"+part))
+	}
+	if shared {
+		return "its " + whole + " are shared in time with other pods"
+	}
+	return ""
 }

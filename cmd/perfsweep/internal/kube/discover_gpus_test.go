@@ -96,8 +96,14 @@ func TestGPUProduct(t *testing.T) {
 			}
 		})
 	}
-	c, _ := open(t, recorded(t, "beta.yaml", "NVIDIA-GB300", "NVIDIA-GB300-SHARED"))
-	if d, err := c.Deployment(t.Context(), "team", "qwen"); err != nil || d.GPUs != 0 || !strings.Contains(d.GPUsUnknown, "shared in time") {
-		t.Errorf("%d GPUs that are shared (%q), error %v", d.GPUs, d.GPUsUnknown, err)
+	for product, want := range map[string]string{
+		"NVIDIA-GB300-SHARED":                         "its NVIDIA-GB300 are shared in time",
+		"NVIDIA-A100-SXM4-40GB-MIG-1g.5gb":            "parts of GPUs (MIG 1g.5gb of NVIDIA-A100-SXM4-40GB)",
+		"NVIDIA-H100-80GB-HBM3-MIG-1g.10gb.me-SHARED": "parts of GPUs (MIG 1g.10gb.me of NVIDIA-H100-80GB-HBM3)",
+	} {
+		c, _ := open(t, recorded(t, "beta.yaml", "NVIDIA-GB300", product))
+		if d, err := c.Deployment(t.Context(), "team", "qwen"); err != nil || d.GPUs != 0 || !strings.Contains(d.GPUsUnknown, want) {
+			t.Errorf("%d GPUs of %s (%q), error %v", d.GPUs, product, d.GPUsUnknown, err)
+		}
 	}
 }

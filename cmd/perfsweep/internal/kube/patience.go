@@ -30,11 +30,15 @@ type patient struct {
 func (p patient) RoundTrip(req *http.Request) (*http.Response, error) {
 	for began := time.Now(); ; {
 		resp, err := p.next.RoundTrip(req)
-		away := err != nil && repeatable(req, err) || err == nil && harmless(req) && slices.Contains(awayCodes[:], resp.StatusCode)
-		if err == nil && !away {
+		full := err == nil && resp.StatusCode == http.StatusTooManyRequests && resendable(req)
+		away := full || err != nil && repeatable(req, err) || err == nil && harmless(req) && slices.Contains(awayCodes[:], resp.StatusCode)
+		if err == nil && (full || !away) { // its queue is full, so it is there
 			p.met.Store(true)
 		}
 		if !away || !p.met.Load() || time.Since(began) >= outage || req.Context().Err() != nil {
+			if err == nil && away {
+				resp.Header.Del("Retry-After") // or the library begins anew
+			}
 			return resp, err
 		}
 		if err == nil {
@@ -68,11 +72,17 @@ func harmless(req *http.Request) bool {
 // repeatable reports whether a request that failed may be made again: one that
 // was never sent may, whatever it is.
 func repeatable(req *http.Request, err error) bool {
-	if req.Context().Err() != nil || req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
+	if req.Context().Err() != nil || !resendable(req) {
 		return false
 	}
 	var op *net.OpError
 	return harmless(req) || errors.As(err, &op) && op.Op == "dial"
+}
+
+// resendable reports whether the body of a request is there a second time. What was
+// refused for a full queue (429) was not done, whatever it is.
+func resendable(req *http.Request) bool {
+	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
 }
 
 // passing reports whether an error of the API server may be gone a minute later:

@@ -46,6 +46,10 @@ func TestPatient(t *testing.T) {
 		"making, not sent":              {method: "POST", fails: 2, err: refused, tries: 3, took: 2 * time.Second, good: true},
 		"making, perhaps made":          {method: "POST", fails: 1, err: reset, tries: 1},
 		"making, refused by a gateway":  {method: "POST", fails: 1, status: 503, tries: 1},
+		"its queue is full":             {method: "GET", fails: 3, status: 429, tries: 4, took: 3 * time.Second, good: true},
+		"its queue is full at first":    {method: "GET", fresh: true, fails: 3, status: 429, tries: 4, took: 3 * time.Second, good: true},
+		"making, refused for a queue":   {method: "POST", fails: 3, status: 429, tries: 4, took: 3 * time.Second, good: true},
+		"its queue stays full":          {method: "PATCH", fails: 1e6, status: 429, tries: 121, took: outage},
 		"changing, perhaps changed":     {method: "PATCH", fails: 1, err: reset, tries: 1},
 		"changing, while it is not up ": {method: "PATCH", fails: 1, err: refused, tries: 2, took: time.Second, good: true},
 	} {
@@ -63,7 +67,7 @@ func TestPatient(t *testing.T) {
 					} else if tries <= c.fails {
 						code = c.status
 					}
-					return &http.Response{StatusCode: code, Body: http.NoBody}, nil
+					return &http.Response{StatusCode: code, Header: http.Header{"Retry-After": {"1"}}, Body: http.NoBody}, nil
 				}), &atomic.Bool{}}
 				p.met.Store(!c.fresh)
 				req, err := http.NewRequestWithContext(t.Context(), c.method, "http://api/", strings.NewReader("{}"))
@@ -72,6 +76,9 @@ func TestPatient(t *testing.T) {
 				}
 				began := time.Now()
 				resp, err := p.RoundTrip(req)
+				if err == nil && resp.StatusCode != http.StatusOK && c.tries > 1 && resp.Header.Get("Retry-After") != "" {
+					t.Error("the library would begin anew")
+				}
 				if good := err == nil && resp.StatusCode == http.StatusOK; good != c.good || tries != c.tries || time.Since(began) != c.took {
 					t.Errorf("%v, %v after %d tries and %s", resp, err, tries, time.Since(began))
 				}
