@@ -17,6 +17,10 @@ const (
 	// the server: it takes them from the server's usage, so that a larger
 	// difference is somebody else's load, or a counter of another server.
 	refereeShare = 0.005
+	// tokenizerShare is how far AIPerf's count may lie from the server's, either way:
+	// it makes tokens of the text again. No tokenizer of the model differs by that, so
+	// that a larger difference is another model's, or a file of another run.
+	tokenizerShare = 1.25
 	// bridgeSpread is the largest standard deviation of ln of a ratio of
 	// throughputs: what C8 allows to runs of one deployment.
 	bridgeSpread = maxSW
@@ -84,6 +88,9 @@ func (b *Bridge) weigh(pairs []sweep.BridgePair) (why string) {
 	case !(math.Abs(b.PerfsweepCounted-1) <= refereeShare):
 		return fmt.Sprintf("perfsweep counted x%.4f of the output tokens that the server counted, and %.1f %% are allowed: something else uses the server, or its pages are another one's",
 			b.PerfsweepCounted, 100*refereeShare)
+	case !(slices.Min(theirs) >= 1/tokenizerShare && slices.Max(theirs) <= tokenizerShare):
+		return fmt.Sprintf("AIPerf counted x%.4f to x%.4f of the output tokens that the server counted, and x%.2f to x%.2f are allowed: its tokenizer is not the model's, or what it wrote is of another run",
+			slices.Min(theirs), slices.Max(theirs), 1/tokenizerShare, tokenizerShare)
 	case !(b.Throughput.LogSD <= bridgeSpread):
 		return fmt.Sprintf("the ratio of throughputs scatters by %.3f (sd of ln) between pairs, and %.2f is allowed: AIPerf, or its machine, is not steady",
 			b.Throughput.LogSD, bridgeSpread)

@@ -98,6 +98,15 @@ func TestBridgeRefused(t *testing.T) {
 			p[1].AIPerf.ServerOutputTokens *= 1.03
 			return p
 		}, ""},
+		{"AIPerf's tokenizer is another's", func(p []sweep.BridgePair) []sweep.BridgePair {
+			p[1].AIPerf.ServerOutputTokens *= 1.251
+			return p
+		}, "AIPerf counted x0.7994 to x1.0000 of the output tokens"},
+		{"AIPerf's file is of a longer run", func(p []sweep.BridgePair) []sweep.BridgePair {
+			p[0].AIPerf.ServerOutputTokens /= 1.251
+			p[1].AIPerf.ServerOutputTokens *= 1.249
+			return p
+		}, "AIPerf counted x0.8006 to x1.2510 of the output tokens"},
 		{"scatter", func(p []sweep.BridgePair) []sweep.BridgePair {
 			p[1].AIPerf.TokPerSec *= 0.8
 			return p

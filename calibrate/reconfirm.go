@@ -93,6 +93,16 @@ func (p Provenance) Reconfirm(name string, c sweep.Curve, d sweep.Decision) Reco
 		return refuse("%d per GPU is no operating point any more: %s", n, printable(d.Reason))
 	case len(now.valid) < checkValid:
 		return refuse("%d valid attempts at %d per GPU, %d are needed", len(now.valid), n, checkValid)
+	case slices.ContainsFunc(out.Runs, p.restsOn):
+		return refuse("these are runs that the gate rests on, which cannot confirm themselves: measure into a new journal")
+	}
+	if why := p.olderThan(c); why != "" {
+		return refuse("%s", why)
+	}
+	// What a check doubts is no confirmation either: runs of two kinds have a spread
+	// that explains any loss.
+	if doubts := doubtful(now, n, noise{p.Knee.NoiseSD, p.Knee.NoiseDF}, false); len(doubts) > 0 {
+		return refuse("%s", strings.Join(doubts, "; "))
 	}
 	then := p.baselineAttempts()
 	sb := p.deploymentSpread(now, c.Fingerprint)
@@ -129,6 +139,13 @@ func (r Reconfirmation) sentence(then int, was string, now sweep.Fingerprint) st
 		return "the gate is kept: " + s
 	}
 	return "the gate no longer describes what is measured: " + s
+}
+
+// restsOn reports whether a run is one of those that the gate was derived from.
+func (p Provenance) restsOn(r BaselineRun) bool {
+	return slices.ContainsFunc(p.BaselineRuns, func(o BaselineRun) bool {
+		return r.TokPerSecPerGPU == o.TokPerSecPerGPU && r.TTFTP50MS == o.TTFTP50MS && r.TTFTP99MS == o.TTFTP99MS
+	})
 }
 
 func baselineRun(n int, r reading) BaselineRun {

@@ -127,11 +127,15 @@ func messages(findings []recipes.Finding, keep func(recipes.Finding) bool) []str
 // that was not recorded is no image's.
 func sameImage(recorded, want string) bool {
 	split := func(ref string) (name, digest string) {
-		if strings.HasPrefix(ref, "sha256:") {
-			return "", ref
+		lower := strings.ToLower(strings.TrimSpace(ref)) // as registries write a digest
+		switch {
+		case strings.HasPrefix(lower, "sha256:"):
+			return "", lower
+		case isSHA256(lower):
+			return "", "sha256:" + lower
 		}
-		name, digest, _ = strings.Cut(ref, "@")
-		return name, digest
+		name, digest, _ = strings.Cut(strings.TrimSpace(ref), "@")
+		return name, strings.ToLower(digest)
 	}
 	was, wasDigest := split(recorded)
 	now, nowDigest := split(want)

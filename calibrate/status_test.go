@@ -68,6 +68,7 @@ func TestStatus(t *testing.T) {
 }
 
 func TestSameImage(t *testing.T) {
+	hex := strings.Repeat("0123456789abcdef", 4)
 	for _, c := range []struct {
 		recorded, want string
 		same           bool
@@ -78,6 +79,8 @@ func TestSameImage(t *testing.T) {
 		{"r/a:1", "r/a:1", true},
 		{"r/a:1", "1", true},
 		{"r:5000/a", "5000/a", false},
+		{"r/a@sha256:ab", " SHA256:AB\n", true}, {"r/a@sha256:AB", "r/a@sha256:ab", true}, // one digest, however it is written
+		{"sha256:" + hex, strings.ToUpper(hex), true}, {"sha256:" + hex, hex[1:] + "0", false},
 		{"r/a:11", "1", false},
 		{"", "1", false},
 		{"", "", false},

@@ -142,6 +142,9 @@ func parsePair(line []byte, c *Curve) error {
 	return nil
 }
 
+// maxPairs bounds the pairs of a journal, each of which is held against all others.
+const maxPairs = 1000
+
 // aiperfShare is how far AIPerf's own rate may lie from its tokens over its time:
 // versions differ in which tokens they divide.
 const aiperfShare = 0.02
@@ -150,6 +153,8 @@ const aiperfShare = 0.02
 // what came before it.
 func lawfulPair(p BridgePair, c *Curve) error {
 	switch n := p.ConcurrencyPerGPU; {
+	case len(c.Bridge) == maxPairs:
+		return fmt.Errorf("more than %d pairs, which no campaign makes", maxPairs)
 	case p.Seq != len(c.Bridge)+1:
 		return fmt.Errorf("pair %d where pair %d was expected", p.Seq, len(c.Bridge)+1)
 	case n < minLevel || n > maxLevel:
@@ -174,13 +179,24 @@ func lawfulPair(p BridgePair, c *Curve) error {
 		}
 		for _, o := range c.Bridge {
 			for _, earlier := range []BridgeReading{o.AIPerf, o.Perfsweep} {
-				if r.Started.Equal(earlier.Started) {
+				if r.Started.Equal(earlier.Started) || r.copies(earlier) {
 					return fmt.Errorf("%s: it is a copy of a run of pair %d, and one must not count twice", r.by, o.Seq)
 				}
 			}
 		}
 	}
 	return nil
+}
+
+// copies reports whether a reading has the time, rate and TTFT of another one to the
+// last bit, as no two runs have, whenever it claims to be made.
+func (r BridgeReading) copies(o BridgeReading) bool {
+	for _, v := range [][2]float64{{r.Seconds, o.Seconds}, {r.TokPerSec, o.TokPerSec}, {r.TTFTP99MS, o.TTFTP99MS}} {
+		if mark(v[0]) == 0 || v[0] != v[1] {
+			return false
+		}
+	}
+	return true
 }
 
 // lawful holds the numbers of one reading against each other.

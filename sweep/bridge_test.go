@@ -69,6 +69,13 @@ func TestPairsInAJournal(t *testing.T) {
 	}
 }
 
+// marked is a pair with times as they are measured, in every digit.
+func marked(p BridgePair) BridgePair {
+	r := &p.AIPerf
+	r.Seconds, r.TokPerSec, r.TTFTP99MS = 20.000000123, 1900.000000123, 90.000000123
+	return p
+}
+
 func TestUnlawfulPairs(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -92,14 +99,27 @@ func TestUnlawfulPairs(t *testing.T) {
 		{"before the campaign", func(p *BridgePair) { p.AIPerf.Started = time.Date(2026, 8, 1, 0, 0, 0, 0, time.UTC) }, "dated before its campaign"},
 		{"the wrong way round", func(p *BridgePair) { p.AIPerf.Started = p.AIPerf.Started.Add(48 * time.Hour) }, "after the second one"},
 		{"a copy", func(p *BridgePair) { p.Perfsweep = aPair(0).Perfsweep }, "a copy of a run of pair 1"},
+		{"a copy of another date", func(p *BridgePair) {
+			p.AIPerf = marked(aPair(0)).AIPerf
+			p.AIPerf.Started = p.Perfsweep.Started.Add(-time.Second)
+		}, "a copy of a run of pair 1"},
 	} {
-		curve := Curve{Started: time.Date(2026, 9, 1, 8, 0, 0, 0, time.UTC), Bridge: []BridgePair{aPair(0)}}
+		curve := Curve{Started: time.Date(2026, 9, 1, 8, 0, 0, 0, time.UTC), Bridge: []BridgePair{marked(aPair(0))}}
 		p := aPair(1)
 		c.change(&p)
 		err := lawfulPair(p, &curve)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
+	}
+}
+
+// Each pair is held against all others, so that their number is bounded.
+func TestPairsAreBounded(t *testing.T) {
+	curve := Curve{Bridge: make([]BridgePair, maxPairs)}
+	p := aPair(0)
+	if p.Seq = maxPairs + 1; lawfulPair(p, &curve) == nil {
+		t.Errorf("%d pairs", p.Seq)
 	}
 }
 

@@ -34,12 +34,18 @@ func (r Run) marks() [6]float64 {
 	w := r.Result.WholeRun
 	m := [...]float64{w.Seconds, w.OutputTokPerSec, w.TTFTMeanMS, w.TTFTP99MS, w.ITLMeanMS, w.E2EMeanMS}
 	for i, v := range m {
-		short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', markDigits, 64), 64)
-		if err != nil || short == v {
-			m[i] = 0
-		}
+		m[i] = mark(v)
 	}
 	return m
+}
+
+// mark is a number that tells whose it is, 0 for one that does not.
+func mark(v float64) float64 {
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', markDigits, 64), 64)
+	if err != nil || short == v {
+		return 0
+	}
+	return v
 }
 
 // threeMarks are three marks of a run: which they are, and their values.

@@ -73,6 +73,8 @@ func (f *bridgeFlags) check(m *measureFlags, changed func(string) bool) error {
 		return badInputf("--bridge: the command of AIPerf: %w", err)
 	case len(words) == 0:
 		return badInputf("--bridge aiperf=: name the command, such as 'aiperf=aiperf profile --tokenizer DIR', or drop the =")
+	case strings.Contains(words[0], "="):
+		return badInputf("--bridge: its command begins with a variable, and no shell runs it: write env before it, or export the variable")
 	case f.pairs < calibrate.MinBridgePairs || f.pairs > maxBridgePairs:
 		return badInputf("--bridge-pairs %d: must be between %d and %d", f.pairs, calibrate.MinBridgePairs, maxBridgePairs)
 	case isClusterTarget(m.target):

@@ -51,13 +51,15 @@ func (r aiperfRun) do(ctx context.Context) (out imports.AIPerfRun, began time.Ti
 	defer cancel()
 	args := append(append([]string{}, r.command[1:]...), aicrArguments(r.url, r.model, r.workload, r.streams, r.requests, dir)...)
 	cmd := exec.CommandContext(within, r.command[0], args...)
-	said := &tail{most: bridgeTail}
+	said := &tail{most: bridgeTail, secrets: secretsIn(r.command[1:])}
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = said, said, bridgePatience
 	ownGroup(cmd)
-	began = time.Now().UTC()
+	start := time.Now()
+	began = start.UTC()
 	if err = cmd.Run(); errors.Is(err, exec.ErrWaitDelay) { // it ended well, and left something running
 		err = nil
 	}
+	took := time.Since(start)
 	endGroup(cmd)
 	switch {
 	case ctx.Err() != nil:
@@ -69,14 +71,16 @@ func (r aiperfRun) do(ctx context.Context) (out imports.AIPerfRun, began time.Ti
 	}
 	out, err = imports.ReadAIPerfRun(filepath.Join(dir, imports.AIPerfFile))
 	if err != nil {
-		return out, began, fmt.Errorf("what AIPerf wrote cannot be used: %w%s; is %s the command that profiles?", withoutFolder(err, dir), said, strings.Join(r.command, " "))
+		return out, began, fmt.Errorf("what AIPerf wrote cannot be used: %w%s; does the command of --bridge, which begins with %s, profile?", withoutFolder(err, dir), said, r.command[0])
 	}
-	return out, began, r.whole(out)
+	return out, began, r.whole(out, took)
 }
 
 // whole refuses a run that is not the one asked for.
-func (r aiperfRun) whole(out imports.AIPerfRun) error {
+func (r aiperfRun) whole(out imports.AIPerfRun, took time.Duration) error {
 	switch {
+	case out.Seconds > took.Seconds():
+		return fmt.Errorf("AIPerf says that it measured for %.1f s, and it ran for %.1f s: what it wrote is not of this run; does its command copy a file?", out.Seconds, took.Seconds())
 	case out.Errors > 0:
 		return fmt.Errorf("%d of AIPerf's %d requests failed: its numbers are not of a healthy run; look at the target, and go on with --resume", out.Errors, out.Errors+out.Requests)
 	case out.Requests != r.requests:
@@ -106,49 +110,4 @@ func (r aiperfRun) reading(out imports.AIPerfRun, began time.Time) sweep.BridgeR
 // withoutFolder drops from a message a folder that is gone by the time it is read.
 func withoutFolder(err error, dir string) error {
 	return errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))
-}
-
-// tail keeps the end of what a program says.
-type tail struct {
-	most int
-	text []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	if t.text = append(t.text, p[max(0, len(p)-t.most):]...); len(t.text) > t.most {
-		t.text = append(t.text[:0], t.text[len(t.text)-t.most:]...)
-	}
-	return len(p), nil
-}
-
-// String are the last words, on one line and free of control sequences.
-func (t *tail) String() string {
-	const most = 400
-	words := strings.Join(strings.Fields(plainWords(string(t.text))), " ")
-	if words == "" {
-		return ""
-	}
-	if len(words) > most {
-		words = "…" + strings.ToValidUTF8(words[len(words)-most:], "")
-	}
-	return "; it last said: " + words
-}
-
-// plainWords drops escape sequences and what else a terminal obeys.
-func plainWords(s string) string {
-	var b strings.Builder
-	escape := false
-	for _, r := range strings.ToValidUTF8(s, " ") {
-		switch {
-		case r == '\x1b':
-			escape = true
-		case escape:
-			escape = r == '[' || r == ';' || r == '?' || r >= '0' && r <= '9'
-		case sweep.PlainText(string(r)):
-			b.WriteRune(r)
-		default:
-			b.WriteRune(' ')
-		}
-	}
-	return b.String()
 }

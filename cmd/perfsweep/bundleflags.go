@@ -30,6 +30,7 @@ type bundleFlags struct {
 	from          []string
 
 	key ed25519.PrivateKey
+	was []byte // of the file when it was judged, nil where there was none
 }
 
 func (f *bundleFlags) bind(fl *pflag.FlagSet) {
@@ -53,7 +54,11 @@ func (f *bundleFlags) ready(journal string) (err error) {
 			return err
 		}
 	}
-	switch old, err := readBounded(f.file, bundle.MaxFile); {
+	old, err := readBounded(f.file, bundle.MaxFile)
+	if f.was = nil; err == nil {
+		f.was = append([]byte{}, old...)
+	}
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return fmt.Errorf("--bundle: %w", err)
@@ -87,7 +92,12 @@ func (a *app) writeBundle(f *bundleFlags, journal string, current recipes.Gate, 
 	if err != nil {
 		return fmt.Errorf("the calibration stands, but its bundle was not made: %w", err)
 	}
-	if err := recipes.WriteFile(f.file, b); err != nil {
+	// What somebody else has put there since, for hours maybe, is not lost.
+	err = recipes.WriteFiles(recipes.File{Path: f.file, Content: b, Was: f.was, Fresh: f.was == nil})
+	if changed := (*recipes.ChangedError)(nil); errors.As(err, &changed) {
+		err = fmt.Errorf("%w; calibrate again from --journal without --target, with another --bundle", err)
+	}
+	if err != nil {
 		return fmt.Errorf("the calibration stands, but its bundle was not written: %w", err)
 	}
 	signed := "not signed"

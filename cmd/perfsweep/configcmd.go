@@ -137,7 +137,7 @@ func (a *app) printCampaignFile(c *cobra.Command, e report.Config) error {
 		switch why, no := notInConfig()[s.Flag]; {
 		case s.From == "default":
 		case slices.ContainsFunc(s.Values, isRedacted):
-			remarks = append(remarks, "not here: --"+s.Flag+", as a login stands in it")
+			remarks = append(remarks, "not here: --"+s.Flag+", as a login or a key may stand in it")
 		case no:
 			remarks = append(remarks, "not here: --"+s.Flag+", as "+why)
 		default:

@@ -234,11 +234,15 @@ func shownValues(f *pflag.Flag) []string {
 	for i, v := range values {
 		switch name, _, ok := strings.Cut(v, ":"); {
 		case f.Name == "header" && ok:
-			values[i] = name + ": (not shown)"
+			values[i] = name + ": " + notShown
 		case f.Name == "header":
-			values[i] = "(not shown)"
+			values[i] = notShown
+		case f.Name == "bridge":
+			values[i] = shownBridge(v)
+		case f.Name == "api-key-env":
+			values[i] = shownVariable(v)
 		case strings.Contains(v, "://"):
-			values[i] = redactURL(v)
+			values[i] = shownURL(v)
 		}
 	}
 	return values

@@ -22,7 +22,13 @@ func realMain() int {
 	// A reader that goes away ("2>&1 | head") must not end a measurement:
 	// without this the first line written to a closed pipe kills the process.
 	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	// A terminal that closes must leave neither AIPerf of --bridge nor pods behind; under
+	// nohup the campaign is to go on.
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	// The first signal ends a run in order, the second one ends the process.
 	context.AfterFunc(ctx, stop)

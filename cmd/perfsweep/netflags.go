@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -70,7 +71,7 @@ func (n *netFlags) apply(cfg *loadgen.Config, keyEnvSet bool) error {
 		ProxyFromEnvironment: n.proxy, HTTP2: n.http2,
 	}
 	if cfg.APIKey = os.Getenv(n.keyEnv); cfg.APIKey == "" && keyEnvSet {
-		return badInputf("--api-key-env %s: the variable is not set, or empty; export it, or give --api-key-file FILE", n.keyEnv)
+		return badInputf("--api-key-env %s: the variable is not set, or empty; export it, or give --api-key-file FILE", shownVariable(n.keyEnv))
 	}
 	var err error
 	if n.apiKeyFile != "" {
@@ -85,6 +86,18 @@ func (n *netFlags) apply(cfg *loadgen.Config, keyEnvSet bool) error {
 		return err
 	}
 	return n.limit(&cfg.Limits)
+}
+
+var variableName = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*$`)
+
+// shownVariable is the name of a variable as it may be shown. Where there is no
+// such variable a key may have been given in its place, and few keys look like the
+// names that variables of keys have.
+func shownVariable(name string) string {
+	if variableName.MatchString(name) || os.Getenv(name) != "" {
+		return name
+	}
+	return notShown
 }
 
 // limit sets the deadlines that were asked for.

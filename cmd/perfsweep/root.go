@@ -147,6 +147,7 @@ refused, 130 interrupted with the journal intact.`,
 	root.AddCommand(takesConfig(a.sweepCmd()), a.kneeCmd(), a.compareCmd(), a.reportCmd(), takesConfig(a.calibrateCmd()), a.verifyCmd(), takesConfig(a.checkCmd()), a.configCmd(), a.profileCmd(), a.lintCmd(), a.recipesCmd(), a.discoverCmd(), a.simulateCmd(), a.selftestCmd(), a.workerCmd(),
 		conceptsTopic(), exitCodesTopic())
 	complete(root)
+	decimals(root)
 	root.Args = noArgs
 	root.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return root

@@ -84,4 +84,15 @@ func redactURL(s string) string {
 
 const redacted = "…"
 
-func isRedacted(s string) bool { return strings.HasPrefix(s, redacted+"@") }
+// shownURL drops a login and a query, in which some pages want their key.
+func shownURL(s string) string {
+	address, _, query := strings.Cut(redactURL(s), "?")
+	if query {
+		return address + "?" + redacted
+	}
+	return address
+}
+
+func isRedacted(s string) bool {
+	return s == notShown || strings.HasPrefix(s, redacted+"@") || strings.HasSuffix(s, "?"+redacted)
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -43,13 +44,29 @@ func (t *translation) workOut() error {
 		if len(all) != len(where[name]) {
 			return errFormat
 		}
+		seen := map[string]bool{}
 		for i, m := range all {
 			line := where[name][i]
 			t.numbers[line] = m.GetUntyped().GetValue()
-			t.series(words[name], m, line)
+			// A page has each series once. Of one that stands there again the first
+			// counts, as it does for Prometheus: parts of a sum must not count twice.
+			if key := seriesKey(m); !seen[key] {
+				seen[key] = true
+				t.series(words[name], m, line)
+			}
 		}
 	}
 	return nil
+}
+
+// seriesKey tells the series of one name apart, in whatever order their labels are.
+func seriesKey(m *dto.Metric) string {
+	var all []string
+	for _, l := range m.GetLabel() {
+		all = append(all, strconv.Quote(l.GetName())+"="+strconv.Quote(l.GetValue()))
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
 }
 
 func isFrontend(families map[string]*dto.MetricFamily) bool {

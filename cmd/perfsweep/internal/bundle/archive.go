@@ -20,6 +20,9 @@ func Pack(m Maker, parts []Part, key ed25519.PrivateKey) ([]byte, error) {
 		if !known(p.Name) || p.Name == ManifestName || p.Name == SignatureName || i > 0 && parts[i-1].Name == p.Name {
 			return nil, fmt.Errorf("packing a bundle: %q cannot be a part", p.Name)
 		}
+		if why := tooLarge(p.Name, int64(len(p.Content))); why != "" {
+			return nil, fmt.Errorf("packing a bundle: %s", why)
+		}
 	}
 	manifest, err := manifestOf(m, parts)
 	if err != nil {
@@ -143,7 +146,7 @@ func unpack(b []byte, most int64) ([]byte, error) {
 // split takes the parts out of a tar.
 func split(plain []byte) ([]Part, error) {
 	var parts []Part
-	seen := map[string]bool{}
+	seen, left := map[string]bool{}, int64(len(plain))
 	for r := tar.NewReader(bytes.NewReader(plain)); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
@@ -160,10 +163,13 @@ func split(plain []byte) ([]Part, error) {
 			return nil, notBundle("it holds %s twice", h.Name)
 		case len(parts) == maxParts:
 			return nil, notBundle("it holds more than %d parts", maxParts)
-		case h.Size > int64(len(plain)):
-			return nil, notBundle("%s in it claims %d bytes", h.Name, h.Size)
+		case h.Size > left: // one with holes, which are not in the archive, may
+			return nil, notBundle("%s in it claims %d bytes, and the archive has not so many", h.Name, h.Size)
 		}
-		seen[h.Name] = true
+		if why := tooLarge(h.Name, h.Size); why != "" {
+			return nil, notBundle("%s", why)
+		}
+		seen[h.Name], left = true, left-h.Size
 		content, err := io.ReadAll(r)
 		if err != nil {
 			return nil, notBundle("%s in it is damaged: %v", h.Name, err)

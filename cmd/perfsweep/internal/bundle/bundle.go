@@ -36,7 +36,16 @@ const (
 	maxUnpacked = 256 << 20
 	maxParts    = 64
 	maxManifest = 64 << 10
+	maxDocument = 4 << 20 // what is no journal is read whole, and takes a multiple of itself
 )
+
+// tooLarge says why a part is one that no reader takes, "" for one that is not.
+func tooLarge(name string, size int64) string {
+	if size <= maxDocument || name == Journal || strings.HasPrefix(name, Anchors) || strings.HasPrefix(name, Scaling) {
+		return ""
+	}
+	return fmt.Sprintf("%s has %d bytes, more than the %d that a reader takes", name, size, maxDocument)
+}
 
 // known reports whether a bundle may have a part of this name.
 func known(name string) bool {

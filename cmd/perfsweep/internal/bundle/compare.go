@@ -3,6 +3,7 @@ package bundle
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,15 @@ func Compare(part string, recorded, computed []byte) (diffs []Difference, count 
 	return diffs, len(now)
 }
 
+// Bounds of a document: a proposal of 400 runs has some thousand leaves, eight
+// levels deep. A leaf is told with the path to it, so that a hostile document of
+// some megabytes would take any amount of memory.
+const (
+	maxDepth  = 64
+	maxLeaves = 1 << 20
+	maxPaths  = 64 << 20 // bytes of all paths
+)
+
 // leaves are the scalars of a document by their path, and its empty lists and
 // objects. Numbers keep their digits.
 func leaves(b []byte) (map[string]string, error) {
@@ -50,35 +60,66 @@ func leaves(b []byte) (map[string]string, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, fmt.Errorf("reading JSON: %w", err)
 	}
-	out := map[string]string{}
-	collect(out, "", v)
-	return out, nil
+	out := collection{of: map[string]string{}}
+	out.collect("", v, 0)
+	if out.over != "" {
+		return nil, errors.New(out.over)
+	}
+	return out.of, nil
 }
 
-func collect(into map[string]string, at string, v any) {
+// collection is what was found of a document; over says that it is beyond a bound.
+type collection struct {
+	of    map[string]string
+	paths int
+	over  string
+}
+
+func (c *collection) put(at, value string) {
+	c.paths += len(at)
+	switch {
+	case len(c.of) == maxLeaves:
+		c.over = fmt.Sprintf("it holds more than %d values", maxLeaves)
+	case c.paths > maxPaths:
+		c.over = fmt.Sprintf("the names of its values take more than %d bytes", maxPaths)
+	default:
+		c.of[at] = value
+	}
+}
+
+func (c *collection) collect(at string, v any, depth int) {
+	if depth > maxDepth {
+		c.over = fmt.Sprintf("it is nested more than %d levels deep", maxDepth)
+	}
 	switch v := v.(type) {
 	case map[string]any:
 		for k, sub := range v {
+			if c.over != "" {
+				return
+			}
 			if at != "" {
 				k = at + "." + k
 			}
-			collect(into, k, sub)
+			c.collect(k, sub, depth+1)
 		}
 		if len(v) == 0 {
-			into[at] = "{}"
+			c.put(at, "{}")
 		}
 	case []any:
 		for i, sub := range v {
-			collect(into, at+"["+strconv.Itoa(i)+"]", sub)
+			if c.over != "" {
+				return
+			}
+			c.collect(at+"["+strconv.Itoa(i)+"]", sub, depth+1)
 		}
 		if len(v) == 0 {
-			into[at] = "[]"
+			c.put(at, "[]")
 		}
 	case json.Number:
-		into[at] = v.String()
+		c.put(at, v.String())
 	case string:
-		into[at] = strconv.Quote(v)
+		c.put(at, strconv.Quote(v))
 	default:
-		into[at] = fmt.Sprint(v)
+		c.put(at, fmt.Sprint(v))
 	}
 }
