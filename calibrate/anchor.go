@@ -157,8 +157,7 @@ func (e *evidence) sameThing(a AnchorJournal) string {
 		return "it holds runs of this campaign, and no campaign vouches for itself"
 	}
 	if !f.Simulated {
-		// Unknown equals unknown within one journal only.
-		for _, k := range []string{"gpu_product", "image", "precision"} {
+		for _, k := range anchorLabels() {
 			if f.Labels[k] == "" || g.Labels[k] == "" {
 				return fmt.Sprintf("%s is not stated in both journals (--label %s=...)", k, k)
 			}

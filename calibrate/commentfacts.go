@@ -99,7 +99,11 @@ func (j *judgement) floorRule() string {
 	if j.policy.Profile == Regression {
 		share = regressionShare
 	}
-	return fmt.Sprintf("min(%.2f x median, L/0.9) rounded down to 3 digits, L the 95/95 tolerance limit of a fresh deployment", share)
+	speaksOf := "fresh deployment"
+	if len(j.policy.Clusters) > 0 {
+		speaksOf = "further cluster"
+	}
+	return fmt.Sprintf("min(%.2f x median, L/0.9) rounded down to 3 digits, L the 95/95 tolerance limit of a %s", share, speaksOf)
 }
 
 // rule is both rules, for the sidecar.

@@ -4,7 +4,34 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/sweep"
 )
+
+// anchorLabels are what two campaigns must both state to be of one thing: unknown
+// equals unknown within one journal only.
+func anchorLabels() []string { return []string{"gpu_product", "image", "precision"} }
+
+// Unstated are the labels without which a campaign cannot be held against one of
+// another place (C7), or, if it is to be pooled with those of other clusters, without
+// which Pool refuses it. A journal keeps the labels that it began with, so the time
+// to ask is before the first run.
+func Unstated(f sweep.Fingerprint, pooled bool) []string {
+	stated := func(k string) bool { return strings.TrimSpace(f.Labels[k]) != "" }
+	var names []string
+	if !f.Simulated { // a simulator has no product, and its anchors are waived
+		names = anchorLabels()
+	}
+	switch {
+	case pooled && f.Simulated:
+		names = []string{clusterLabel}
+	case pooled:
+		names = append([]string{clusterLabel}, append(names, "gpus_per_worker")...)
+	case !f.Simulated && !stated("node"):
+		names = append(names, clusterLabel)
+	}
+	return slices.DeleteFunc(names, stated)
+}
 
 // place says for a reader what a comparable journal is, and why it does not vouch.
 func (e *evidence) place(a AnchorJournal) (label, doubt string) {

@@ -14,9 +14,9 @@ import (
 // clusterLabel names the cluster that something was measured on.
 const clusterLabel = "cluster"
 
-// toleranceClusters is the fewest clusters whose differences say more than the
+// ToleranceClusters is the fewest clusters whose differences say more than the
 // convention of sbPrior.
-const toleranceClusters = 3
+const ToleranceClusters = 3
 
 // Cluster is the campaign of one of several clusters.
 type Cluster struct {
@@ -161,7 +161,8 @@ func poolable(clusters []Cluster) error {
 	first := clusters[0]
 	for i, c := range clusters {
 		f := c.Curve.Fingerprint
-		if c.label() == "" {
+		missing := Unstated(f, true)
+		if slices.Contains(missing, clusterLabel) {
 			return policyErrorf("%s does not say which cluster it is of: measure with --label %s=NAME", printable(c.Name), clusterLabel)
 		}
 		for _, o := range clusters[:i] {
@@ -170,13 +171,9 @@ func poolable(clusters []Cluster) error {
 					printable(o.Name), printable(c.Name), printable(c.label()))
 			}
 		}
-		if !f.Simulated {
-			// Unknown equals unknown within one journal only.
-			for _, k := range []string{"gpu_product", "image", "precision", "gpus_per_worker"} {
-				if f.Labels[k] == "" {
-					return policyErrorf("%s does not state %s (--label %s=...): campaigns are pooled only where both state it", printable(c.Name), k, k)
-				}
-			}
+		if len(missing) > 0 {
+			k := missing[0]
+			return policyErrorf("%s does not state %s (--label %s=...): campaigns are pooled only where both state it", printable(c.Name), k, k)
 		}
 		if differs := differences(first.Curve.Fingerprint.Diff(f)); len(differs) > 0 {
 			return policyErrorf("%s measured something else than %s, and the two are never pooled: %s", printable(c.Name), printable(first.Name), strings.Join(differs, "; "))
@@ -276,8 +273,8 @@ func (j *judgement) clusterLine() string {
 	switch {
 	case j.policy.TTFTOnly:
 		return s
-	case len(all) < toleranceClusters:
-		return s + fmt.Sprintf(" Fewer than %d clusters do not tell what clusters differ by: s_b stays a convention.", toleranceClusters)
+	case len(all) < ToleranceClusters:
+		return s + fmt.Sprintf(" Fewer than %d clusters do not tell what clusters differ by: s_b stays a convention.", ToleranceClusters)
 	}
 	return s + fmt.Sprintf(" A tolerance statement: with confidence 0.95, at least 95 %% of the gate runs on a further cluster of this fingerprint read %s or more, "+
 		"and the evaluator's bound, %s, is not above that; s_b %.4f between clusters is %s, as their own spread and %d degrees of freedom of the convention %.2f make it.",

@@ -217,6 +217,50 @@ func TestPoolRefuses(t *testing.T) {
 	}
 }
 
+// TestUnstated: what is told before the first run is what refuses after the last,
+// whichever labels are missing, and an anchor asks for no more than that.
+func TestUnstated(t *testing.T) {
+	names := []string{"cluster", "gpu_product", "image", "precision", "gpus_per_worker"}
+	two := clustersOf(t, 1, 1)
+	for drop := range 1 << len(names) {
+		clusters := copied(two)
+		var dropped []string
+		for i := range clusters {
+			f := &clusters[i].Curve.Fingerprint
+			f.Simulated = false
+			for k, name := range names {
+				if drop>>k&1 == 1 && i == 0 {
+					delete(f.Labels, name)
+					dropped = append(dropped, name)
+				}
+			}
+		}
+		got := Unstated(clusters[0].Curve.Fingerprint, true)
+		if !slices.Equal(got, dropped) {
+			t.Errorf("without %q: %q", dropped, got)
+		}
+		_, err := Pool(clusters, recipes.Gate{})
+		if bad := new(*PolicyError); errors.As(err, bad) != (len(got) > 0) {
+			t.Errorf("without %q: Pool says %v", dropped, err)
+		}
+		anchor := Unstated(clusters[0].Curve.Fingerprint, false)
+		if slices.Contains(anchor, "gpus_per_worker") || slices.ContainsFunc(anchor, func(k string) bool { return !slices.Contains(got, k) }) {
+			t.Errorf("without %q an anchor asks for %q", dropped, anchor)
+		}
+		clusters[0].Curve.Fingerprint.Labels["node"] = "a"
+		if slices.Contains(Unstated(clusters[0].Curve.Fingerprint, false), "cluster") {
+			t.Error("a node is a place")
+		}
+	}
+	simulated := sweep.Fingerprint{Simulated: true}
+	if got := Unstated(simulated, true); !slices.Equal(got, []string{"cluster"}) {
+		t.Errorf("of a simulator: %q", got)
+	}
+	if got := Unstated(simulated, false); len(got) > 0 {
+		t.Errorf("of a simulator without a bundle: %q", got)
+	}
+}
+
 // TestPoolHolds: each cluster meets every gate by itself, at one point, and is
 // held against the others.
 func TestPoolHolds(t *testing.T) {

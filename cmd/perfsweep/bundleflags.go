@@ -22,7 +22,9 @@ const bundleHelp = `--bundle FILE packs journal (with what the servers were hear
 fingerprint, and the whole proposal into one file, written or not, to be carried from a
 cluster that reaches nothing: perfsweep verify computes every number of it again.
 It holds no key, header or prompt file, and no overlay. --sign-key FILE signs it.
-A bundle that is there is replaced only if it is of the same campaign.`
+A bundle that is there is replaced only if it is of the same campaign. One with
+--label cluster=NAME is of several clusters, and what --from will ask of it (gpu_product,
+image, precision, gpus_per_worker) must be stated before the first run.`
 
 // bundleFlags make a bundle of a calibration, or name those to write from.
 type bundleFlags struct {

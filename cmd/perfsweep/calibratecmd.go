@@ -68,7 +68,7 @@ func (a *app) calibrateCmd() *cobra.Command {
 				return err
 			}
 			p.Confirm, p.Point = true, f.point
-			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true, windows: w, bridge: f.bridge}
+			cam := &campaign{app: a, flags: &m, changed: c.Flags().Changed, plan: p, model: m.model, overlay: true, windows: w, bridge: f.bridge, carried: f.bundle.file != ""}
 			f.foretell = s.foretell
 			return a.runCalibrate(c.Context(), cam, &f)
 		},
@@ -215,18 +215,6 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, c calibration) 
 	return err
 }
 
-// writes names the files that --write would change.
-func (f *calibrateFlags) writes() []string {
-	if !f.write {
-		return nil
-	}
-	files := []string{f.overlay, sidecarFile(f.sidecar, f.overlay)}
-	if path := f.data.registry(); path != "" {
-		files = append(files, path)
-	}
-	return files
-}
-
 // writable tries, before anything is measured, what --write is to change.
 func (f *calibrateFlags) writable() error {
 	if !f.write {
@@ -273,7 +261,7 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 		}
 	}
 	if failed == nil && (r.Proposal.Writable || len(f.bundle.from) == 0) { // to a bundle nothing is added
-		r.Next = afterCalibration(r, f.write, f.journal)
+		r.Next = cmp.Or(afterBundle(r, f.bundle.file), afterCalibration(r, f.write, f.journal))
 	}
 	err := a.printCalibration(r)
 	if failed != nil {

@@ -34,6 +34,8 @@ type campaign struct {
 	// id is the campaign's, as its journal has it; "" where none is needed.
 	id   string
 	ears ears
+	// carried says that the campaign is packed into a bundle (--bundle).
+	carried bool
 	// bridge asks for runs of AIPerf beside those at the operating point.
 	bridge bridgeFlags
 }
@@ -193,6 +195,9 @@ func (c *campaign) preflight(ctx context.Context, t *target, spec loadgen.Worklo
 	if err := checkCountLabels(labels); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
+	if err := c.checkStated(sweep.Fingerprint{Simulated: t.simulated, Labels: labels}); err != nil {
+		return sweep.Curve{}, cfg, err
+	}
 	if err := c.startLoaders(ctx, t); err != nil {
 		return sweep.Curve{}, cfg, err
 	}
@@ -256,6 +261,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	if curve.FirstLook() && c.overlay {
 		c.say("a first look: nothing will be written from this target at quick effort")
 	}
+	c.tellUnstated(f)
 	c.say("target %s  model %s (%s)  %s  effort %s  workload %s", target, f.Model, c.namedBy(), plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,

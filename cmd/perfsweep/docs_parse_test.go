@@ -23,12 +23,24 @@ func TestDocsParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What the pages call besides perfsweep need not be here.
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "aiperf"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for _, p := range pages {
+		t.Chdir(t.TempDir())
+		layOut(t, repo, p)
 		for _, b := range p.Blocks {
 			for _, c := range b.Commands {
 				words, err := docs.Words(c.Text)
 				if err == nil && (b.Class == docs.Cluster || words[0] == "perfsweep") {
-					err = parses(words, true)
+					err = parses(repo, words, true)
 				}
 				if err != nil {
 					t.Errorf("%s:%d: %s: %v", p.File, c.Line, c.Text, err)
@@ -38,7 +50,7 @@ func TestDocsParse(t *testing.T) {
 		for _, span := range p.Spans {
 			words := strings.Fields(strings.ReplaceAll(span.Text, "'", ""))
 			if len(words) > 1 && words[0] == "perfsweep" && words[1] != "COMMAND" {
-				if err := parses(words, false); err != nil {
+				if err := parses(repo, words, false); err != nil {
 					t.Errorf("%s:%d: %s: %v", p.File, span.Line, span.Text, err)
 				}
 			}
@@ -47,12 +59,12 @@ func TestDocsParse(t *testing.T) {
 }
 
 // parses says what is wrong with a command; whole asks for its arguments too.
-func parses(words []string, whole bool) error {
+func parses(repo string, words []string, whole bool) error {
 	switch words[0] {
 	case "perfsweep":
 		return parsesPerfsweep(words[1:], whole)
 	case "make":
-		makefile, err := os.ReadFile("../../Makefile")
+		makefile, err := os.ReadFile(filepath.Join(repo, "Makefile"))
 		if err == nil && !bytes.Contains(makefile, []byte("\n"+words[1]+":")) {
 			err = fmt.Errorf("the Makefile has no target %s", words[1])
 		}
@@ -62,7 +74,7 @@ func parses(words []string, whole bool) error {
 			if w != "-f" || words[i-1] == "logs" {
 				continue
 			}
-			if _, err := os.Stat(filepath.Join("../..", words[i+1])); err != nil {
+			if _, err := os.Stat(filepath.Join(repo, words[i+1])); err != nil {
 				return err
 			}
 		}

@@ -45,11 +45,7 @@ func TestDocs(t *testing.T) {
 		t.Run(p.File, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			t.Setenv("GOGC", "400") // the servers are in this process too, and make garbage of their own
-			for _, name := range []string{"docs", "deploy", "recipes", "calibrate"} {
-				if err := os.Symlink(filepath.Join(repo, name), name); err != nil {
-					t.Fatal(err)
-				}
-			}
+			layOut(t, repo, p)
 			synctest.Test(t, func(t *testing.T) {
 				time.Sleep(time.Until(today))
 				s := reader{T: t, page: p, sims: map[string]*enginesim.Sim{}}
@@ -64,6 +60,22 @@ func TestDocs(t *testing.T) {
 	}
 	if ran == 0 {
 		t.Error("no page has a command")
+	}
+}
+
+// layOut makes the working directory the root of the repository, with the files that
+// the page shows.
+func layOut(t *testing.T, repo string, p docs.Page) {
+	t.Helper()
+	for _, name := range []string{"docs", "deploy", "recipes", "calibrate"} {
+		if err := os.Symlink(filepath.Join(repo, name), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, text := range p.Files {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

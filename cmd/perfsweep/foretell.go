@@ -71,6 +71,7 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 		c.say("note: --bridge adds %d pairs of gate runs at the point, one by AIPerf and one by perfsweep each, which are not in these figures", c.bridge.pairs)
 	}
 	p := planOf(curve, apart, files)
+	p.Unstated, p.Pooled = c.unstated(curve.Fingerprint), c.carried
 	p.Ceiling, p.Permissions = knownCeiling(), []string{"HTTP to " + t.public + ", with its API key if it wants one"}
 	if t.simulated {
 		p.Permissions = []string{"none: the simulator runs in this process"}
@@ -96,6 +97,21 @@ func planOf(curve sweep.Curve, apart time.Duration, files []string) report.Plan 
 		p.WindowRuns, p.WindowsApart = windowRuns(), apart
 	}
 	return p
+}
+
+// writes names the files that would be made or changed beside the journal.
+func (f *calibrateFlags) writes() (files []string) {
+	if f.bundle.file != "" {
+		files = append(files, f.bundle.file)
+	}
+	if !f.write {
+		return files
+	}
+	files = append(files, f.overlay, sidecarFile(f.sidecar, f.overlay))
+	if path := f.data.registry(); path != "" {
+		files = append(files, path)
+	}
+	return files
 }
 
 // windowRuns is the most runs of a further window: an attempt is two.

@@ -26,7 +26,11 @@ func (c *campaign) foretellLoading(ctx context.Context, t *target, apart time.Du
 	if err != nil {
 		return err
 	}
+	if err := c.checkStated(curve.Fingerprint); err != nil {
+		return err
+	}
 	p := planOf(curve, apart, files)
+	p.Unstated, p.Pooled = c.unstated(curve.Fingerprint), c.carried
 	load, err := c.loadPart(ctx, t.place.cluster, t.place.namespace, t.gpus, &p)
 	if err != nil {
 		return err

@@ -138,8 +138,12 @@ func (a *app) answerCalibrate(f *calibrateFlags, ov overlayFile, c conclusion, c
 		p.Reasons = append(p.Reasons, c.ended)
 	}
 	p.Reasons = append(p.Reasons, unchecked...)
+	clusters := 0
+	if others := len(c.policy.Clusters); others > 0 {
+		clusters = others + 1
+	}
 	return a.finishCalibrate(f, ov, c.policy, report.Calibration{
-		Curve: curve, Proposal: p, Overlay: f.overlay, Reconfirm: c.reconfirm, Explain: f.explain, Findings: c.findings, Stalls: stalls(curve.Runs),
+		Clusters: clusters, Curve: curve, Proposal: p, Overlay: f.overlay, Reconfirm: c.reconfirm, Explain: f.explain, Findings: c.findings, Stalls: stalls(curve.Runs),
 		Objective: objectiveOf(curve.Plan.Objective, curve.Runs, curve.Fingerprint.GPUs), Ended: c.ended, Unchecked: unchecked,
 	})
 }

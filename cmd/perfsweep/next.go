@@ -74,6 +74,22 @@ func afterCalibration(r report.Calibration, write bool, journal string) string {
 	return ""
 }
 
+// afterBundle is what follows a campaign of one of several clusters, which is
+// complete as it is: the others are its second window and its anchors. "" where it
+// is not one.
+func afterBundle(r report.Calibration, file string) string {
+	p := r.Proposal
+	if file == "" || p.Writable || p.Outcome != calibrate.OutcomeProvisional || r.Curve.FirstLook() || len(calibrate.Unstated(r.Curve.Fingerprint, true)) > 0 {
+		return ""
+	}
+	for _, g := range p.Gates {
+		if g.State == calibrate.Unmet && g.ID != "C6" && g.ID != "C7" {
+			return ""
+		}
+	}
+	return "carry " + file + " to the overlay: perfsweep calibrate --from with the bundles of the other clusters, which are its second window and its anchors"
+}
+
 // afterCheck is what follows a verdict; a pass needs nothing.
 func afterCheck(r report.CheckReport, baseline, journal string) string {
 	switch {

@@ -109,6 +109,38 @@ func TestAfterCalibration(t *testing.T) {
 	}
 }
 
+// A campaign of one of several clusters is complete without what they are for it.
+func TestAfterBundle(t *testing.T) {
+	labels := map[string]string{"cluster": "east", "gpu_product": "a", "image": "b", "precision": "c", "gpus_per_worker": "1"}
+	of := func(change func(*report.Calibration), unmet ...string) report.Calibration {
+		r := report.Calibration{Proposal: calibrate.Proposal{Outcome: calibrate.OutcomeProvisional}, Curve: sweep.Curve{Fingerprint: sweep.Fingerprint{Labels: labels}}}
+		for _, id := range unmet {
+			r.Proposal.Gates = append(r.Proposal.Gates, calibrate.GateResult{ID: id, State: calibrate.Unmet})
+		}
+		change(&r)
+		return r
+	}
+	same := func(*report.Calibration) {}
+	if got := afterBundle(of(same, "C6", "C7"), "b.bundle"); !strings.HasPrefix(got, "carry b.bundle to the overlay: perfsweep calibrate --from ") {
+		t.Errorf("%q", got)
+	}
+	for name, r := range map[string]report.Calibration{
+		"stalls":      of(same, "C1", "C6", "C7"),
+		"may write":   of(func(r *report.Calibration) { r.Proposal.Writable = true }),
+		"no gate":     of(func(r *report.Calibration) { r.Proposal.Outcome = calibrate.OutcomeInvalid }, "C6"),
+		"a first":     of(func(r *report.Calibration) { r.Curve.Fingerprint.Effort = sweep.Quick }, "C6"),
+		"not stated":  of(func(r *report.Calibration) { r.Curve.Fingerprint.Labels = map[string]string{"cluster": "east"} }, "C6"),
+		"one cluster": of(func(r *report.Calibration) { r.Curve.Fingerprint.Labels = nil }, "C6", "C7"),
+	} {
+		if got := afterBundle(r, "b.bundle"); got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	if got := afterBundle(of(same, "C6", "C7"), ""); got != "" {
+		t.Errorf("no bundle: %q", got)
+	}
+}
+
 func TestAfterCheck(t *testing.T) {
 	for _, tt := range []struct {
 		v                 calibrate.Verdict

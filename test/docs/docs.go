@@ -46,6 +46,9 @@ type Page struct {
 	// Servers are the simulators behind the addresses of the page, as comments
 	// say: <!-- serve: http://HOST:PORT PRESET[?key=value&…] -->.
 	Servers map[string]string
+	// Files are what the page shows and its commands read, by name, as the comment
+	// above a block says: <!-- file: NAME -->.
+	Files map[string]string
 }
 
 // Block is a fenced block of commands.
@@ -106,7 +109,7 @@ func Pages(root string) ([]Page, error) {
 }
 
 var (
-	comment = regexp.MustCompile(`^<!-- (run|serve): (.*) -->$`)
+	comment = regexp.MustCompile(`^<!-- (run|serve|file): (.*) -->$`)
 	span    = regexp.MustCompile("`([^`]+)`")
 	// indented is a line of code that is a command.
 	indented = regexp.MustCompile(`^ {4}(?:\$ )?((?:perfsweep|make|podman|docker|kubectl|cp|curl|git|go|python3?|pip) .*)$`)
@@ -117,15 +120,20 @@ var commandBlocks = [...]string{"console", "sh", "bash", "shell"}
 
 // Parse reads a page.
 func Parse(file, text string) (Page, error) {
-	p := Page{File: file, Servers: map[string]string{}}
+	p := Page{File: file, Servers: map[string]string{}, Files: map[string]string{}}
 	var class Class
+	var shown string // the file that the next block shows
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
 		line, at := lines[i], i+1
 		if m := comment.FindStringSubmatch(line); m != nil {
-			if m[1] == "serve" {
+			switch m[1] {
+			case "serve":
 				url, preset, _ := strings.Cut(m[2], " ")
 				p.Servers[url] = preset
+				continue
+			case "file":
+				shown = m[2]
 				continue
 			}
 			if class = Class(m[2]); !slices.Contains(classes[:], class) {
@@ -134,6 +142,9 @@ func Parse(file, text string) (Page, error) {
 			continue
 		}
 		lang, fence := strings.CutPrefix(strings.TrimLeft(line, " "), "```")
+		if shown != "" && !fence {
+			return p, fmt.Errorf("%s:%d: the block that shows %s must follow its comment", file, at, shown)
+		}
 		switch {
 		case fence:
 			end := i + 1
@@ -142,6 +153,9 @@ func Parse(file, text string) (Page, error) {
 			}
 			if end == len(lines) {
 				return p, fmt.Errorf("%s:%d: the block has no end", file, at)
+			}
+			if shown != "" {
+				p.Files[shown], shown = strings.Join(lines[i+1:end], "\n")+"\n", ""
 			}
 			if slices.Contains(commandBlocks[:], lang) {
 				if class == "" {

@@ -20,6 +20,14 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A file that a page shows is one that its commands read.
+func TestParseFiles(t *testing.T) {
+	p, err := Parse("a.md", "<!-- file: c.yaml -->\n```yaml\na:\n  b: 1\n```\n```yaml\nc: 1\n```\n")
+	if err != nil || len(p.Files) != 1 || p.Files["c.yaml"] != "a:\n  b: 1\n" || len(p.Blocks) != 0 {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 func TestParseIndented(t *testing.T) {
 	p, err := Parse("a.md", "text\n\n    make a && kubectl get pods    # why\n    # no command\n")
 	if err != nil || len(p.Blocks) != 2 || p.Blocks[0].Class != Cluster || p.Blocks[0].Commands[0].Text != "make a" || p.Blocks[1].Commands[0].Text != "kubectl get pods" {
@@ -34,6 +42,7 @@ func TestParseRefuses(t *testing.T) {
 		"class too far": "<!-- run: offline -->\ntext\n```sh\n$ make\n```\n",
 		"unknown class": "<!-- run: skip -->\n```console\n$ make\n```\n",
 		"no prompt":     "<!-- run: offline -->\n```sh\nmake\n```\n",
+		"file too far":  "<!-- file: c.yaml -->\ntext\n```yaml\na: 1\n```\n",
 		"no end":        "<!-- run: offline -->\n```console\n$ make\n",
 	} {
 		if p, err := Parse("a.md", page); err == nil {

@@ -33,6 +33,8 @@ type Calibration struct {
 	Stalls   []Stall
 	// Explain adds how the decision came about.
 	Explain bool
+	// Clusters is from how many clusters the gate is, 0 where it is from one campaign.
+	Clusters int
 	// Ended is what the planner said last, and Unchecked what of the inherited chain
 	// could not be looked at. Both are among the Reasons too.
 	Ended     string
@@ -143,7 +145,11 @@ func (p *printer) gates(gates []calibrate.GateResult) {
 func (p *printer) limits(c Calibration) {
 	r, l := c.Proposal, c.Proposal.Limits
 	if l.Runs > 0 {
-		p.line("at %d per GPU, %d gate runs on %s: median %s tok/s per GPU%s, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, count(l.Deployments, "deployment"),
+		on := "deployment"
+		if c.Clusters > 0 {
+			on = "cluster"
+		}
+		p.line("at %d per GPU, %d gate runs on %s: median %s tok/s per GPU%s, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, count(l.Deployments, on),
 			number(r.TokPerSecPerGPU), spread(c.gateRuns(), l.Runs), number(r.TTFTP99MS))
 		rests := fmt.Sprintf("tolerance limit %s; s within %.1f %%, between %.1f %% %s", number(l.L), 100*l.SW, 100*l.SB, l.SBBasis)
 		switch g := r.Gate; {
@@ -155,6 +161,9 @@ func (p *printer) limits(c Calibration) {
 			p.line("no floor")
 		}
 		p.line("  the rule gives per GPU: portable %s, regression %s (%s)", number(l.Portable), number(l.Regression), rests)
+		if c.Clusters >= calibrate.ToleranceClusters && (r.Gate.FloorPerGPU > 0 || r.Gate.Floor > 0) {
+			p.line("  a tolerance statement: with confidence 0.95, at least 95 %% of the gate runs on a further cluster read %s tok/s per GPU or more", number(l.L))
+		}
 	}
 	if top := r.Gate.CeilingTTFTP99MS; top > 0 {
 		p.line("TTFT p99 ceiling %s ms, acts as %s", number(top), number((1+recipes.Tolerance)*top))

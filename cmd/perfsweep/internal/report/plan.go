@@ -38,6 +38,10 @@ type Plan struct {
 	Makes                 []string
 	Files                 []string
 	Permissions           []string
+	// Unstated are the labels without which no anchor of another place counts or,
+	// of a campaign that is Pooled with those of other clusters, no bundle.
+	Unstated []string
+	Pooled   bool
 	// Untimed: how long a request takes is not known, so the time is the least.
 	Untimed bool
 }
@@ -68,6 +72,7 @@ type planDoc struct {
 	Makes             []string     `json:"makes,omitempty"`
 	Files             []string     `json:"writes"`
 	Permissions       []string     `json:"permissions"`
+	Unstated          []string     `json:"unstated_labels,omitempty"`
 }
 
 func (p Plan) gpuHours() float64 { return p.Outlook.Time.Hours() * float64(p.GPUs) }
@@ -80,7 +85,7 @@ func PlanJSON(w io.Writer, p Plan) error {
 		Seconds: p.Outlook.Time.Seconds(), SecondsAtMost: p.MaxWall.Seconds(), GPUHours: p.gpuHours(),
 		Peak: p.Peak, PeakStreams: p.Peak * p.GPUs, PeakChunksPerSec: p.PeakChunksPerSec,
 		WindowsApart: p.WindowsApart.Seconds(), WindowRuns: p.WindowRuns, Files: list(p.Files),
-		Deployments: p.Deployments, LoadPods: p.LoadPods, Makes: p.Makes, SecondsAreLeast: p.Untimed, Permissions: list(p.Permissions),
+		Deployments: p.Deployments, LoadPods: p.LoadPods, Makes: p.Makes, SecondsAreLeast: p.Untimed, Permissions: list(p.Permissions), Unstated: p.Unstated,
 	}
 	if p.Ceiling != nil {
 		d.CeilingChunksPerS = p.Ceiling.Ceiling.TokPerSec
@@ -109,8 +114,13 @@ func PlanText(w io.Writer, p Plan) error {
 	case p.FirstLook:
 	case p.Deployments > 1:
 		out.line("             the point is confirmed on %d more deployments, by at most %d runs each", p.Deployments-1, p.WindowRuns)
+	case p.WindowsApart > 0 && p.Pooled && len(p.Unstated) == 0:
+		out.line("             its second window and its anchors are the bundles of the other clusters (calibrate --from); alone it needs at most %d more runs with --window 2", p.WindowRuns)
 	case p.WindowsApart > 0:
 		out.line("             a gate needs a second window: at most %d more runs with --window 2, %s later or on another --deployment", p.WindowRuns, p.WindowsApart)
+	}
+	if len(p.Unstated) > 0 && !p.FirstLook {
+		out.line("not stated   %s", p.unstated())
 	}
 	out.line("peak         %d streams per GPU, %d in all", p.Peak, p.Peak*p.GPUs)
 	if p.LoadPods == 0 {
@@ -144,6 +154,15 @@ func (p Plan) runs() string {
 		s += fmt.Sprintf("; --max-wall ends it after %s", p.MaxWall)
 	}
 	return s
+}
+
+// unstated says what a missing label costs later, when it is too late to add it.
+func (p Plan) unstated() string {
+	s := strings.Join(p.Unstated, ", ") + " (--label " + p.Unstated[0] + "=...): "
+	if p.Pooled {
+		return s + "without, --from refuses its bundle beside those of other clusters"
+	}
+	return s + "without, no anchor of another place counts (C7)"
 }
 
 // machine holds the peak against what this machine was found to read.
