@@ -20,12 +20,14 @@ type absence struct {
 	try    func(context.Context) (loadgen.Preflight, error)
 	words  func(context.Context, error) string
 
-	lost  int // runs one after the other that met nobody
+	spent time.Duration // of waiting so far
+	lost  int           // runs one after the other that met nobody
 	notes []string
 }
 
-// mostLost is how often in a row a run may meet nobody: what takes the target down
-// may be the load of the very step.
+// mostLost is how often in a row a run may meet nobody, and how often the whole time
+// may be waited: what takes the target down may be the load of the very step, and a
+// Job in a cluster has a deadline.
 const mostLost = 3
 
 // absence is that of a target, as its fingerprint names it.
@@ -35,17 +37,16 @@ func (c *campaign) absence(target string, cfg loadgen.Config, spec loadgen.Workl
 		a.within = answersFor
 	}
 	a.try = func(ctx context.Context) (loadgen.Preflight, error) {
-		pre, err := c.loaders.preflight(ctx, cfg, spec)
-		if err != nil {
-			return pre, err
+		if err := c.stillThat(ctx, target); err != nil { // the cluster knows why, and more than a connection tells
+			return loadgen.Preflight{}, err
 		}
-		return pre, c.stillThat(ctx, target)
+		return c.loaders.preflight(ctx, cfg, spec)
 	}
 	return a
 }
 
-// stillThat holds a deployment that serves again against the one that is measured:
-// it may be ready only in part, or another one by now.
+// stillThat holds a deployment against the one that was measured: it may be ready
+// only in part, removed, or another one by now.
 func (c *campaign) stillThat(ctx context.Context, target string) error {
 	namespace, name, err := splitClusterTarget(target)
 	if err != nil {
@@ -56,8 +57,12 @@ func (c *campaign) stillThat(ctx context.Context, target string) error {
 		return err
 	}
 	d, err := cluster.Deployment(ctx, namespace, name)
-	if err != nil {
-		return kubeError(err)
+	var missing *kube.InputError
+	switch {
+	case errors.As(err, &missing): // no mistake of the user's: it was there
+		return fmt.Errorf("%s was removed while it was measured", target)
+	case err != nil:
+		return &loadgen.NotYetError{Err: err}
 	}
 	if err := c.sameDeployment(d); err != nil {
 		return err
@@ -88,7 +93,7 @@ func (a *absence) judge(ctx context.Context, r *loadgen.Result) error {
 		return nil
 	}
 	refused := gone(*r)
-	if a.within == 0 || a.lost >= mostLost || ctx.Err() != nil {
+	if a.within == 0 || a.lost >= mostLost || a.spent >= mostLost*a.within || ctx.Err() != nil {
 		return refused
 	}
 	if refused == nil { // it answers, with errors: is it the load, or is nobody there?
@@ -106,6 +111,7 @@ func (a *absence) judge(ctx context.Context, r *loadgen.Result) error {
 		return fmt.Errorf("%s: %w%s; bring it back, and continue a journal with --resume", what, err, a.words(ctx, err))
 	}
 	a.lost++
+	a.spent += time.Since(began)
 	note := fmt.Sprintf("%s; the target served again after %s, and the run was made again", what, time.Since(began).Round(time.Second))
 	a.notes = append(a.notes, note)
 	a.say("%s", note)

@@ -95,7 +95,12 @@ func TestAbsenceAgain(t *testing.T) {
 		if err := a.judge(t.Context(), &r); err == nil || errors.Is(err, sweep.ErrRepeat) {
 			t.Errorf("after %d in a row: %v", mostLost, err)
 		}
+		a.lost, a.spent = 0, mostLost*answersFor
+		if err := a.judge(t.Context(), &r); err == nil || errors.Is(err, sweep.ErrRepeat) {
+			t.Errorf("after all the time that there is: %v", err)
+		}
 		ctx, cancel := context.WithCancel(t.Context())
+		a.spent = 0
 		a.lost, a.try = 0, func(context.Context) (loadgen.Preflight, error) {
 			cancel()
 			return loadgen.Preflight{}, &loadgen.NotYetError{Err: errors.New("refused")}

@@ -157,7 +157,11 @@ func (c *campaign) bringUp(ctx context.Context, s kube.DeploySpec) (remove func(
 			c.say("%s", d.Kept())
 			return d.Keep(ctx)
 		}
-		c.say("removing %s/%s", s.Namespace, s.Name)
+		line := fmt.Sprintf("removing %s/%s", s.Namespace, s.Name)
+		if ctx.Err() != nil {
+			line += "; " + d.Unfinished()
+		}
+		c.say("%s", line)
 		return d.Remove(ctx)
 	}, kubeError(err)
 }

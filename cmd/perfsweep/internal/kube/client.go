@@ -3,6 +3,7 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
 )
 
@@ -56,8 +58,8 @@ func Open(kubeconfig, context string) (*Client, error) {
 	if kubeconfig == "" && len(loaded.Clusters) == 0 && context == "" {
 		return openInCluster()
 	}
-	if context != "" && loaded.Contexts[context] == nil {
-		return nil, inputf("the kubeconfig has no context %q; it has %s", context, names(loaded.Contexts))
+	if err := usable(loaded, cmp.Or(context, loaded.CurrentContext)); err != nil {
+		return nil, err
 	}
 	lazy := clientcmd.NewDefaultClientConfig(*loaded, &clientcmd.ConfigOverrides{CurrentContext: context})
 	cfg, err := lazy.ClientConfig()
@@ -69,6 +71,25 @@ func Open(kubeconfig, context string) (*Client, error) {
 		return nil, inputf("using the kubeconfig: %w", err)
 	}
 	return newClient(cfg, namespace, false)
+}
+
+// usable refuses a kubeconfig whose context does not lead to a cluster and a user
+// of its own: the library would speak of another source of them, or ask as nobody.
+func usable(k *api.Config, context string) error {
+	c := k.Contexts[context]
+	switch {
+	case context == "" && len(k.Contexts) == 0:
+		return inputf("the kubeconfig has no context; give one that has with --kubeconfig FILE")
+	case context == "":
+		return inputf("the kubeconfig has no current context; choose one with --context: it has %s", names(k.Contexts))
+	case c == nil:
+		return inputf("the kubeconfig has no context %q; choose one with --context: it has %s", clip(context), names(k.Contexts))
+	case k.Clusters[c.Cluster] == nil:
+		return inputf("context %q of the kubeconfig is for the cluster %q, which it does not define: it has %s; choose another one with --context", clip(context), clip(c.Cluster), names(k.Clusters))
+	case c.AuthInfo != "" && k.AuthInfos[c.AuthInfo] == nil:
+		return inputf("context %q of the kubeconfig is for the user %q, whom it does not define: it has %s; choose another one with --context", clip(context), clip(c.AuthInfo), names(k.AuthInfos))
+	}
+	return nil
 }
 
 // regular refuses a pipe or device as kubeconfig, which would hold the reader for

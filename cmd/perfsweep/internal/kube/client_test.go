@@ -61,14 +61,31 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("{{{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	raw, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(raw)
+	change := func(from, to string) string {
+		path := filepath.Join(t.TempDir(), "changed")
+		if err := os.WriteFile(path, []byte(strings.Replace(text, from, to, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	for _, tt := range []struct{ name, kubeconfig, context, want string }{
-		{"unknown context", good, "prod", `no context "prod"; it has dev`},
+		{"unknown context", good, "prod", `no context "prod"; choose one with --context: it has dev`},
 		{"no such file", filepath.Join(t.TempDir(), "none"), "", "reading the kubeconfig"},
 		{"not a kubeconfig", broken, "", "reading the kubeconfig"},
 		{"nothing anywhere", "", "", "give --kubeconfig FILE"},
 		{"a context of nothing", "", "prod", "it has none"},
+		{"no current context", change("current-context: dev", ""), "", "no current context; choose one with --context: it has dev"},
+		{"a current context that is gone", change("current-context: dev", "current-context: prod"), "", `no context "prod"; choose one with --context: it has dev`},
+		{"a cluster that is gone", change("cluster: c,", "cluster: other,"), "", `context "dev" of the kubeconfig is for the cluster "other", which it does not define: it has c`},
+		{"a user that is gone", change("user: u,", "user: other,"), "", `context "dev" of the kubeconfig is for the user "other", whom it does not define: it has u`},
+		{"a file without anything", change(text, ""), "", "the kubeconfig has no context; give one that has"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := Open(tt.kubeconfig, tt.context)
@@ -141,6 +158,20 @@ func TestExplainWithoutServer(t *testing.T) {
 	}
 	if explain(nil, "get", "pods", "", "") != nil {
 		t.Error("no error is explained")
+	}
+}
+
+// What answers, and is no API server, is not said to be away.
+func TestExplainAnotherServer(t *testing.T) {
+	for name, c := range map[string]*Client{"a login page": answer(t, 200, "<html>log in</html>"), "a redirect": answer(t, 302, ""), "JSON of another kind": answer(t, 200, "[1]")} {
+		_, err := c.Discover(t.Context(), "team")
+		if err == nil || !strings.Contains(err.Error(), "login page") || strings.Contains(err.Error(), "cannot be reached") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := answer(t, 200, "<html>log in</html>").resource(podKind, "team").List(t.Context(), metav1.ListOptions{})
+	if err = explain(err, "list", "pods", "team", ""); err == nil || !strings.Contains(err.Error(), "login page") {
+		t.Errorf("a list: %v", err)
 	}
 }
 

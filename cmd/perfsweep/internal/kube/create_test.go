@@ -174,3 +174,41 @@ func TestFrontendWords(t *testing.T) {
 		})
 	}
 }
+
+// What somebody removes while it is brought up is no mistake of the user's.
+func TestDeployRemovedMeanwhile(t *testing.T) {
+	f, c := newFakeAPI(t)
+	f.created = func(f *fakeAPI, o map[string]any) {
+		if o["kind"] == dgdKind {
+			delete(f.objects, "/apis/nvidia.com/v1beta1/namespaces/bench/dynamographdeployments/perf")
+		}
+	}
+	spec := testSpec()
+	spec.ModelCache.Off = true
+	d, err := c.Deploy(t.Context(), testRun(), spec, quiet)
+	var in *InputError
+	if err == nil || errors.As(err, &in) || !strings.Contains(err.Error(), "bench/perf is not there any more") {
+		t.Errorf("%v", err)
+	}
+	if err := d.Remove(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A removal that fails names what is left, and not what is gone.
+func TestRemoveInPart(t *testing.T) {
+	f, c := newFakeAPI(t)
+	f.created = operator
+	f.addStorageClass("fast", true)
+	d, err := c.Deploy(t.Context(), testRun(), testSpec(), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.denied[Access{"", "persistentvolumeclaims", "delete"}] = true
+	f.mu.Unlock()
+	err = d.Remove(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "kept: PersistentVolumeClaim bench/perf-model-cache; remove it with perfsweep discover -n bench --leftovers --clean="+d.run.ID) {
+		t.Errorf("%v", err)
+	}
+}

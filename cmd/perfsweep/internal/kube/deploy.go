@@ -182,7 +182,17 @@ func (d *Deployed) Kept() string {
 	for _, m := range d.made {
 		out += " " + m.String() + ","
 	}
-	return out[:len(out)-1] + fmt.Sprintf("; remove it with perfsweep discover -n %s --leftovers --clean=%s", d.Spec.Namespace, d.run.ID)
+	return out[:len(out)-1] + "; remove it with " + d.cleaning()
+}
+
+// cleaning is the command that removes what is left of the run.
+func (d *Deployed) cleaning() string {
+	return fmt.Sprintf("perfsweep discover -n %s --leftovers --clean=%s", d.Spec.Namespace, d.run.ID)
+}
+
+// Unfinished says what becomes of a removal that is broken off.
+func (d *Deployed) Unfinished() string {
+	return "another Ctrl-C leaves what is not removed yet, for " + d.cleaning()
 }
 
 // Keep ends the run's claim to what it made, which stays.
@@ -195,24 +205,31 @@ func (d *Deployed) Remove(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), removeTimeout)
 	defer stop()
 	var failed []error
+	var left []Made
 	for _, m := range slices.Backward(d.made) {
 		if err := d.client.remove(ctx, m); err != nil {
-			failed = append(failed, err)
+			failed, left = append(failed, err), append(left, m)
 		}
 	}
 	for _, m := range slices.Backward(d.made) {
-		if len(failed) == 0 {
-			failed = appendError(failed, d.client.awaitMadeGone(ctx, m))
+		if len(failed) > 0 {
+			break
+		}
+		if err := d.client.awaitMadeGone(ctx, m); err != nil {
+			failed, left = append(failed, err), append(left, m)
 		}
 	}
 	if len(failed) == 0 && d.UID() != "" {
 		failed = appendError(failed, d.client.awaitNoPods(ctx, d.Spec.Namespace, d.Spec.Name))
 	}
 	failed = appendError(failed, d.lease.release(ctx))
-	if len(failed) > 0 {
+	d.made = left
+	switch {
+	case len(left) > 0:
 		return fmt.Errorf("removing what was deployed: %w; %s", errors.Join(failed...), d.Kept())
+	case len(failed) > 0:
+		return fmt.Errorf("removing what was deployed: %w", errors.Join(failed...))
 	}
-	d.made = nil
 	return nil
 }
 

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -65,7 +67,18 @@ func explain(err error, verb, resource, ns, name string) error {
 	if strings.Contains(err.Error(), "getting credentials") {
 		return say("%s%s: the kubeconfig's credential plugin gives no credentials (%s); run it by hand, log in again, or choose another --context", what, where, clip(err.Error()))
 	}
+	if answered(err) {
+		return say("%s%s: the answer cannot be read as one of a Kubernetes API server (%s); does the kubeconfig's server lead to one, and not to a login page or a proxy?", what, where, clip(err.Error()))
+	}
 	return say("%s%s: the API server cannot be reached (%s); is the kubeconfig's context right, and the cluster up?", what, where, clip(err.Error()))
+}
+
+// answered reports whether an error is about what was answered: the way there, and
+// the time for it, held.
+func answered(err error) bool {
+	var way *url.Error
+	var network net.Error
+	return !errors.As(err, &way) && !errors.As(err, &network) && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 func explainStatus(s metav1.Status, say func(string, ...any) error, what, where, rule string) error {

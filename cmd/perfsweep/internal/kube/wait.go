@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,10 +140,13 @@ func (d *Deployed) awaitReady(ctx context.Context, say func(string)) error {
 	s := d.Spec
 	return await(ctx, fmt.Sprintf("%s/%s to be ready", s.Namespace, s.Name), say, func(ctx context.Context) (state, error) {
 		dep, err := d.client.Deployment(ctx, s.Namespace, s.Name)
-		if err != nil {
+		var missing *InputError
+		switch {
+		case errors.As(err, &missing): // it was there: no mistake of the user's
+			return state{}, fmt.Errorf("%s/%s is not there any more: somebody removed what was made", s.Namespace, s.Name)
+		case err != nil:
 			return state{}, err
-		}
-		if dep.UID != d.UID() {
+		case dep.UID != d.UID():
 			return state{}, fmt.Errorf("%s/%s is another one by now: somebody removed the one that was made", s.Namespace, s.Name)
 		}
 		if dep.Ready {
