@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -79,15 +80,21 @@ func hasEnding(want ...string) func(string) bool {
 func isYAML(path string) bool { return hasEnding(".yaml", ".yml")(path) }
 
 // isJournal looks at how a file begins, whatever it is called.
-func isJournal(path string) bool {
+func isJournal(path string) bool { return sweep.IsJournal(beginning(path)) }
+
+// isBundle looks at how a file begins, likewise.
+func isBundle(path string) bool { return bundle.LooksLike(beginning(path)) }
+
+// beginning is how a file begins, nothing where it cannot be read.
+func beginning(path string) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer func() { _ = f.Close() }() // only read
 	start := make([]byte, 64<<10)
-	n, _ := io.ReadFull(f, start) // less is no journal
-	return sweep.IsJournal(start[:n])
+	n, _ := io.ReadFull(f, start) // there may be less
+	return start[:n]
 }
 
 // isCurve is what knee reads.

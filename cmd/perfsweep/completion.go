@@ -44,6 +44,11 @@ func argumentsOf(c *cobra.Command) offer {
 		return atMost(1, func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 			return simulators("", word)
 		})
+	case "verify":
+		if c.Parent().Name() == "recipes" {
+			return atMost(1, folders)
+		}
+		return fileOffer(isBundle)
 	case "status":
 		return atMost(1, folders)
 	}
@@ -58,6 +63,8 @@ func valuesOf(f *pflag.Flag) offer {
 		return targets
 	case "journal", "baseline", "anchor", "scaling", "approve":
 		return fileOffer(isJournal)
+	case "from":
+		return fileOffer(isBundle)
 	case "overlay", "deployment-spec", "deploy-file":
 		return fileOffer(isYAML)
 	case "recipes":

@@ -219,6 +219,15 @@ func atMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
+func atLeastOne(what string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return badInputf("%s needs %s; see %q", c.CommandPath(), what, c.CommandPath()+" --help")
+		}
+		return nil
+	}
+}
+
 func exactly(n int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) != n {

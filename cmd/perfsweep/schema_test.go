@@ -62,7 +62,8 @@ var titles = map[string]string{
 	"knee":           "knee -o json and sweep -o json; report -o json of one journal",
 	"compare":        "compare -o json and sweep --ab -o json; report -o json of two journals",
 	"calibrate":      "calibrate -o json",
-	"verify":         "verify -o json",
+	"verify":         "verify -o json of one bundle",
+	"verify-several": "verify -o json of several bundles",
 	"reconfirm":      "calibrate --reconfirm -o json of a gate that is kept, or that cannot be confirmed",
 	"approval":       "calibrate --approve -o json",
 	"check":          "check -o json",
@@ -237,6 +238,8 @@ func answers(args []string, out string) string {
 		return "knee"
 	case command == "selftest" && given("--itl"):
 		return "selftest-point"
+	case command == "verify" && strings.Contains(out, `"bundles"`):
+		return "verify-several"
 	case command == "recipes":
 		return command + "-" + args[2]
 	}

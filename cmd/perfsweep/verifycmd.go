@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"crypto/ed25519"
 	"encoding/json"
 
@@ -14,8 +16,8 @@ import (
 func (a *app) verifyCmd() *cobra.Command {
 	var keyFile string
 	c := &cobra.Command{
-		Use:   "verify BUNDLE",
-		Short: "Compute every number of a bundle again and name those that differ",
+		Use:   "verify BUNDLE...",
+		Short: "Compute every number of bundles again and name those that differ",
 		Long: `verify reads a bundle of calibrate --bundle, judges every run of its journal again
 and computes fit, knee and interval, operating point, floors, ceiling, sensitivity
 and gates anew. Each value must be the recorded one to the last bit; those that are
@@ -32,16 +34,24 @@ A perfsweep of another version may judge by other rules; verify with the version
 that made the bundle before a difference is held against it.
 
 It ends with 0 where all is as recorded, with 8 where something differs or the
-signature is not the one wanted, and with 2 where the file is no bundle.`,
-		Example: "  perfsweep verify gb300.bundle\n  perfsweep verify --key team.pub.pem -o json gb300.bundle",
-		Args:    exactly(1, "one BUNDLE"),
-		RunE: func(_ *cobra.Command, args []string) error {
+signature is not the one wanted, and with 2 where the file is no bundle.
+
+Of several bundles each has its verdict, one that cannot be read too, and the exit
+code is the worst: that of one that cannot be read, else 8, else 0. -o json is then
+one document that counts the verdicts and lists under "bundles" what it prints of
+one, -o csv begins each row with bundle and verdict.`,
+		Example: "  perfsweep verify gb300.bundle\n  perfsweep verify --key team.pub.pem -o json *.bundle",
+		Args:    atLeastOne("one BUNDLE or more"),
+		RunE: func(c *cobra.Command, args []string) error {
 			var key ed25519.PublicKey
 			if keyFile != "" {
 				var err error
 				if key, err = readSigningKey("--key", keyFile, bundle.ParsePublicKey); err != nil {
 					return err
 				}
+			}
+			if len(args) > 1 {
+				return a.verifySeveral(c.Context(), args, key)
 			}
 			_, v, err := verifyFile(args[0], key)
 			if err != nil {
@@ -58,6 +68,36 @@ signature is not the one wanted, and with 2 where the file is no bundle.`,
 	}
 	c.Flags().StringVar(&keyFile, "key", "", "ed25519 public key (PEM) that must have signed the bundle")
 	return c
+}
+
+// verifySeveral verifies one bundle after the other: what cannot be read has a
+// verdict too, so that the others are not kept from theirs.
+func (a *app) verifySeveral(ctx context.Context, paths []string, key ed25519.PublicKey) error {
+	var list []report.Verification
+	differs, unread := exitDone, exitDone
+	for _, path := range paths {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		_, v, err := verifyFile(path, key)
+		switch {
+		case err != nil:
+			v = report.Verification{Bundle: path, Here: thisTool(), Unread: err}
+			if code, _ := exitCode(ctx, err); unread == exitDone {
+				unread = code
+			}
+		case !v.OK():
+			differs = exitGateFailed
+		}
+		list = append(list, v)
+	}
+	if err := report.VerifiedSeveral(a.out, a.output, list); err != nil {
+		return err
+	}
+	if worst := cmp.Or(unread, differs); worst != exitDone {
+		return verdict{worst}
+	}
+	return nil
 }
 
 // verifyFile reads a bundle and computes it again.

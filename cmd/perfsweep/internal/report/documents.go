@@ -24,6 +24,7 @@ func Documents() map[string]reflect.Type {
 		"selftest-point": reflect.TypeFor[pointDoc](),
 		"config":         reflect.TypeFor[configDoc](),
 		"verify":         reflect.TypeFor[verifyDoc](),
+		"verify-several": reflect.TypeFor[verifySeveralDoc](),
 		"approval":       reflect.TypeFor[approvalDoc](),
 		"replay":         reflect.TypeFor[replayDoc](),
 	}

@@ -21,10 +21,14 @@ type Verification struct {
 	Values, Runs int
 	Fingerprint  sweep.Fingerprint
 	Proposal     calibrate.Proposal
+	// Unread is why it could not be read; there is nothing else then.
+	Unread error
 }
 
 // OK reports whether nothing differs and nothing is wrong with the signature.
-func (v Verification) OK() bool { return len(v.Differences) == 0 && v.Signature.Good() }
+func (v Verification) OK() bool {
+	return v.Unread == nil && len(v.Differences) == 0 && v.Signature.Good()
+}
 
 // maxShown bounds what a reader is shown; -o json has every difference.
 const maxShown = 25
@@ -42,7 +46,15 @@ func Verified(w io.Writer, format string, v Verification) error {
 		return csv.NewWriter(w).WriteAll(rows)
 	}
 	p := &printer{w: w}
+	p.verified(v)
+	return p.err
+}
+
+func (p *printer) verified(v Verification) {
 	switch {
+	case v.Unread != nil:
+		p.line("UNREADABLE: %s: %s", v.Bundle, v.unread())
+		return
 	case len(v.Differences) > 0:
 		p.line("DIFFERS: %s of %s", count(len(v.Differences), "value"), v.Bundle)
 	case !v.Signature.Good():
@@ -69,7 +81,6 @@ func Verified(w io.Writer, format string, v Verification) error {
 			p.line("  floor %s tok/s per GPU (%s), ceiling TTFT p99 %s ms", number(r.Gate.FloorPerGPU+r.Gate.Floor), r.Profile, number(r.CeilingMS))
 		}
 	}
-	return p.err
 }
 
 func signatureLine(v Verification) string {
@@ -94,7 +105,8 @@ func quoted(s string) string {
 type verifyDoc struct {
 	SchemaVersion     int                    `json:"schema_version"`
 	Bundle            string                 `json:"bundle"`
-	Verdict           string                 `json:"verdict"`
+	Verdict           string                 `json:"verdict"` // verified, differs, signature, unreadable
+	Error             string                 `json:"error,omitempty"`
 	Differences       []bundle.Difference    `json:"differences"`
 	Values            int                    `json:"values_compared"`
 	Runs              int                    `json:"runs"`
@@ -116,21 +128,16 @@ type verifyDoc struct {
 	Gates             []calibrate.GateResult `json:"gates,omitempty"`
 }
 
-func verifiedJSON(w io.Writer, v Verification) error {
-	state := "verified"
-	switch {
-	case len(v.Differences) > 0:
-		state = "differs"
-	case !v.Signature.Good():
-		state = "signature"
-	}
+func verifiedJSON(w io.Writer, v Verification) error { return encode(w, v.doc()) }
+
+func (v Verification) doc() verifyDoc {
 	if v.Differences == nil {
 		v.Differences = []bundle.Difference{}
 	}
 	r := v.Proposal
-	return encode(w, verifyDoc{
-		schemaVersion, v.Bundle, state, v.Differences, v.Values, v.Runs, v.Signature, v.SignedBy, v.Maker, v.Here, v.Fingerprint,
+	return verifyDoc{
+		schemaVersion, v.Bundle, v.verdict(), v.unread(), v.Differences, v.Values, v.Runs, v.Signature, v.SignedBy, v.Maker, v.Here, v.Fingerprint,
 		r.Outcome, string(r.Fit.Status), r.Fit.Knee, r.Fit.KneeLow, r.Fit.KneeHigh, r.Point.ConcurrencyPerGPU,
 		r.Gate.FloorPerGPU + r.Gate.Floor, r.Form, r.Profile, r.CeilingMS, r.Gates,
-	})
+	}
 }
