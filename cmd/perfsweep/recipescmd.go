@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/campaignfile"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/recipes"
 )
@@ -54,7 +55,7 @@ that was not stated, is stale: that is the list of what an image bump has to
 measure again. Give the digest: a tag can move.
 
 With --data FOLDER the overlays there, which calibrate --data wrote, replace those
-of the same name in DIR, and chains are resolved across both.
+of the same name in DIR, and chains are resolved across both. A campaign file that lies beside the overlays is left out, with a line.
 
 It ends with 9 where a gate is stale, with 2 where an overlay is invalid, else
 with 0.`,
@@ -68,7 +69,7 @@ with 0.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			list, err := statusOf(dir, data, image, time.Duration(maxAge)*24*time.Hour)
+			list, err := a.statusOf(dir, data, image, time.Duration(maxAge)*24*time.Hour)
 			if err != nil {
 				return err
 			}
@@ -101,8 +102,9 @@ func overlaysIn(dir string) (names []string, err error) {
 	return names, nil
 }
 
-// overlayFiles are the overlays of a folder, with those of a data folder over them.
-func overlayFiles(dir, data string) ([]string, error) {
+// overlayFiles are the overlays of a folder, with those of a data folder over them. A
+// campaign file that lies beside them is none, and is said to be left out.
+func (a *app) overlayFiles(dir, data string) ([]string, error) {
 	names, err := overlaysIn(dir)
 	if err != nil {
 		return nil, err
@@ -122,14 +124,22 @@ func overlayFiles(dir, data string) ([]string, error) {
 	}
 	var files []string
 	for _, n := range slices.Sorted(maps.Keys(folder)) {
-		files = append(files, filepath.Join(folder[n], n))
+		file := filepath.Join(folder[n], n)
+		if src, err := readOverlay(file); err == nil && campaignfile.LooksLike(src) { // else what is wrong with it is told later
+			a.say("note: %s is a campaign file and no overlay: it is left out", file)
+			continue
+		}
+		files = append(files, file)
+	}
+	if len(files) == 0 {
+		return nil, badInputf("%s holds no .yaml file that is an overlay; name a folder of overlays", dir)
 	}
 	return files, nil
 }
 
 // statusOf judges the overlays of a folder.
-func statusOf(dir, data, image string, maxAge time.Duration) ([]calibrate.Status, error) {
-	files, err := overlayFiles(dir, data)
+func (a *app) statusOf(dir, data, image string, maxAge time.Duration) ([]calibrate.Status, error) {
+	files, err := a.overlayFiles(dir, data)
 	if err != nil {
 		return nil, err
 	}
@@ -151,9 +161,6 @@ func statusOf(dir, data, image string, maxAge time.Duration) ([]calibrate.Status
 			found = append(found, recipes.Finding{File: s.File, Severity: recipes.SeverityError, Message: err.Error()})
 		}
 		out = append(out, calibrate.StatusOf(s, found, image))
-	}
-	if len(out) == 0 {
-		return nil, badInputf("%s holds no .yaml file; name a folder of overlays", dir)
 	}
 	return out, nil
 }

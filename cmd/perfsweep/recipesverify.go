@@ -19,7 +19,8 @@ computes what follows from the gate runs that the sidecar keeps (limits, floor,
 ceiling, what an evaluator compares with, the medians of clusters, hashes) and names
 every value that is not the recorded one to the last bit. The overlay must be the
 file that was written: its gate, and its bytes. An overlay without a sidecar is said
-to have no evidence; one without sidecar and gate is left out.
+to have no evidence; one without sidecar and gate is left out, and so is a campaign
+file that lies beside them, with a line.
 
 What needs the journal is not computed: knee, operating point and gates. "perfsweep
 verify BUNDLE" does that. How old a measurement is, and of which image, is told by
@@ -34,7 +35,7 @@ It ends with 8 where something differs, with 9 where no overlay has a sidecar, w
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			list, err := verifiedOverlays(dir)
+			list, err := a.verifiedOverlays(dir)
 			if err != nil {
 				return err
 			}
@@ -60,13 +61,10 @@ func verifiedVerdict(list []report.VerifiedOverlay) error {
 	return nil
 }
 
-func verifiedOverlays(dir string) ([]report.VerifiedOverlay, error) {
-	files, err := overlayFiles(dir, "")
+func (a *app) verifiedOverlays(dir string) ([]report.VerifiedOverlay, error) {
+	files, err := a.overlayFiles(dir, "")
 	if err != nil {
 		return nil, err
-	}
-	if len(files) == 0 {
-		return nil, badInputf("%s holds no .yaml file; name a folder of overlays", dir)
 	}
 	var out []report.VerifiedOverlay
 	for _, file := range files {

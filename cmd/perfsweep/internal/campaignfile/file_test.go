@@ -284,3 +284,26 @@ func said(f *File) []string {
 	slices.Sort(out)
 	return out
 }
+
+// What is meant as a campaign file is told from an overlay, with its mistakes too.
+func TestLooksLike(t *testing.T) {
+	for text, want := range map[string]bool{
+		"targets: {a: {gpus: 8}}":                              true,
+		"schema_version: 1\ndefaults: {effort: quick}":         true,
+		"target: x\ntargets:\n  a:\n    no-such-flag: 1\n":     true,
+		"targets: {a: {}}\n---\nmore: 1\n":                     true,
+		"kind: RecipeMetadata\ntargets: {a: {}}":               false,
+		"apiVersion: aicr.run/v1beta1\nspec: {}\ndefaults: {}": false,
+		"targets: [a, b]":                                      false,
+		"schema_version: 1":                                    false,
+		"targets: {a: [":                                       false,
+		"- targets: {a: {}}":                                   false,
+		"":                                                     false,
+		"targets: {a: {}}\x00":                                 false,
+		"targets: {a: {}} #" + strings.Repeat("x", MaxBytes):   false,
+	} {
+		if got := LooksLike([]byte(text)); got != want {
+			t.Errorf("%.60q: %v, want %v", text, got, want)
+		}
+	}
+}
