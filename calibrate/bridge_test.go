@@ -173,6 +173,24 @@ func TestRefusedBridgeIsNotWritten(t *testing.T) {
 	}
 }
 
+// What was asked to be AIPerf's reading is not written as perfsweep's where the time
+// ended before the first pair; a bundle keeps what was asked.
+func TestBridgeAskedAndNotMade(t *testing.T) {
+	f := newFixture().simulated()
+	f.policy.BridgeAsked = true
+	p := f.propose()
+	if p.Outcome != OutcomeProvisional || p.Writable || p.Reasons[0] != "the bridge to AIPerf does not stand: no pair was made at 128 per GPU" {
+		t.Errorf("%s: %v", p.Outcome, p.Reasons)
+	}
+	if r := NewRecord(f.curve, f.current, f.policy, p); !r.Asked.Policy(nil, nil).BridgeAsked {
+		t.Error("a record does not keep that a bridge was asked for")
+	}
+	f.curve.Bridge = threePairs()
+	if p := f.propose(); !p.Writable {
+		t.Errorf("%s: %v", p.Outcome, p.Reasons)
+	}
+}
+
 // The sidecar keeps the bridge, and its floor is computed again from it.
 func TestBridgeInTheSidecar(t *testing.T) {
 	f := newFixture().simulated()

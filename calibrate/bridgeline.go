@@ -6,7 +6,10 @@ import "fmt"
 // or it stands: what was asked to be read as AIPerf does is not written as perfsweep
 // reads it.
 func (j *judgement) bridgeRefused() string {
-	if j.bridge == nil || j.bridge.Stands() {
+	switch {
+	case j.bridge == nil && j.policy.BridgeAsked:
+		return fmt.Sprintf("the bridge to AIPerf does not stand: no pair was made at %d per GPU", j.op())
+	case j.bridge == nil || j.bridge.Stands():
 		return ""
 	}
 	return "the bridge to AIPerf does not stand: " + j.bridge.Refused

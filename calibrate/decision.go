@@ -38,7 +38,7 @@ func outcomes() []rule {
 		{OutcomeProvisional, "a simulation is allowed, if it is one", (*judgement).simulatedRefused},
 		{OutcomeProvisional, "the effort is enough for a real target", (*judgement).lookOnly},
 		{OutcomeProvisional, "the rest from outside is there (C7, C6, C11)", unmet("C7", "C6", "C11")},
-		{OutcomeProvisional, "a bridge to AIPerf stands, if one was begun", (*judgement).bridgeRefused},
+		{OutcomeProvisional, "a bridge to AIPerf stands, if one was begun or asked for", (*judgement).bridgeRefused},
 		{OutcomeSimulated, "the target is real", (*judgement).simulated},
 		{OutcomeOK, "a gate is unmet", (*judgement).metAll},
 	}

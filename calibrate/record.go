@@ -50,6 +50,7 @@ type Asked struct {
 	// found. The deployment itself may hold secrets and is not kept.
 	Compared             *Compared `json:"deployment_compared,omitempty"`
 	AcceptDeploymentDiff bool      `json:"accept_deployment_diff"`
+	BridgeAsked          bool      `json:"bridge_asked,omitempty"`
 }
 
 // Compared is what recipes.Deployment.Differences said of a deployment.
@@ -86,7 +87,7 @@ func NewRecord(c sweep.Curve, current recipes.Gate, p Policy, out Proposal) Reco
 		Current: current, Profile: p.Profile, Form: p.Form, NodeGPUs: p.NodeGPUs, TTFTOnly: p.TTFTOnly,
 		AllowSimulated: p.AllowSimulated, SLOMaxTTFTMS: p.SLOMaxTTFTMS, Accelerator: p.Accelerator, Service: p.Service,
 		Journal: p.Journal, Approvals: some(p.Approvals), Anchors: sources(p.Anchors), Scaling: sources(p.Scaling),
-		PublicAnchor: p.PublicAnchor, Compared: p.Compared, AcceptDeploymentDiff: p.AcceptDeploymentDiff,
+		PublicAnchor: p.PublicAnchor, Compared: p.Compared, AcceptDeploymentDiff: p.AcceptDeploymentDiff, BridgeAsked: p.BridgeAsked,
 	}
 	if p.Deployment != nil {
 		differs, unknown := p.Deployment.Differences(c.Fingerprint.GPUs, modelOf(c))
@@ -104,7 +105,7 @@ func (a Asked) Policy(anchors, scaling []AnchorJournal) Policy {
 		Profile: a.Profile, Form: a.Form, NodeGPUs: a.NodeGPUs, TTFTOnly: a.TTFTOnly,
 		AllowSimulated: a.AllowSimulated, SLOMaxTTFTMS: a.SLOMaxTTFTMS, Accelerator: a.Accelerator, Service: a.Service,
 		Journal: a.Journal, Approvals: a.Approvals, Anchors: anchors, Scaling: scaling,
-		PublicAnchor: a.PublicAnchor, Compared: a.Compared, AcceptDeploymentDiff: a.AcceptDeploymentDiff,
+		PublicAnchor: a.PublicAnchor, Compared: a.Compared, AcceptDeploymentDiff: a.AcceptDeploymentDiff, BridgeAsked: a.BridgeAsked,
 	}
 }
 

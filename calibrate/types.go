@@ -51,6 +51,9 @@ type Policy struct {
 	Accelerator, Service string
 	// Clusters are the same thing's campaigns on other clusters; Pool sets it.
 	Clusters []Cluster
+	// BridgeAsked: floor and ceiling are to be what AIPerf reads, so that nothing is
+	// written where no pair was made.
+	BridgeAsked bool
 	// Scaling are journals of the same thing on fewer GPUs.
 	Scaling []AnchorJournal
 	// Deployment is what was measured, nil where it was not stated;

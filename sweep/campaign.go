@@ -27,6 +27,8 @@ type Campaign struct {
 	Hear func(ctx context.Context) func(loadgen.Result) *Servers
 	// Notify, when set, hears of every step before and after it is run.
 	Notify func(Event)
+	// Pairs says how many pairs with another tool follow, for the outlook.
+	Pairs BridgePlan
 	// elsewhere is run time that counts against MaxWall and is not in Curve.
 	elsewhere time.Duration
 	// outlook, when set, replaces the outlook of Curve.
@@ -79,26 +81,16 @@ var ErrRepeat = errors.New("the run met no server and is made again")
 
 var errOutOfTime = errors.New("the time limit of the campaign is reached")
 
-// withinWall bounds a run by what is left of the campaign's time.
-func (c *Campaign) withinWall(ctx context.Context) (context.Context, context.CancelFunc) {
-	left := c.Curve.Plan.MaxWall
-	if left <= 0 {
-		return context.WithCancel(ctx)
-	}
-	left -= c.elsewhere + total(c.Curve.Runs)
-	return context.WithTimeoutCause(ctx, left, errOutOfTime)
-}
-
 // step makes one run, judges it and records it.
 func (c *Campaign) step(ctx context.Context, s Step) error {
 	if c.Notify != nil {
-		ahead := c.Curve.Outlook
+		ahead := func() Outlook { return c.Curve.OutlookWith(c.Pairs) }
 		if c.outlook != nil {
 			ahead = c.outlook
 		}
 		c.Notify(Event{Step: s, Done: len(c.Curve.Runs), Outlook: ahead()})
 	}
-	within, cancel := c.withinWall(ctx)
+	within, cancel := c.WithinWall(ctx)
 	defer cancel()
 	r, counted, servers, err := c.watched(ctx, within, s)
 	if ctx.Err() != nil {

@@ -16,6 +16,9 @@ type Outlook struct {
 	// MostHere is what they cannot exceed while the operating point stays where
 	// it is: a confirmation that brings the knee down is made again below.
 	MostHere int
+	// PairRuns are those of Runs that are made in pairs with another tool, after all
+	// others; one of a pair is that tool's.
+	PairRuns int
 	// Time is how long Runs take, and Next how long the next of them does.
 	Time, Next time.Duration
 	// LastStall: if the server stands still in the next run, the campaign ends
@@ -30,6 +33,9 @@ func (o Outlook) String() string {
 		most += fmt.Sprintf(", or %d if the knee comes out lower", o.MostRuns)
 	}
 	s := fmt.Sprintf("about %s to go (%s), %s", runsText(o.Runs), most, about(o.Time))
+	if o.PairRuns > 0 {
+		s += fmt.Sprintf("; %d of them in pairs with AIPerf", o.PairRuns)
+	}
 	if o.LastStall {
 		s += "; one more stall ends it as unstable"
 	}
@@ -51,32 +57,41 @@ func about(d time.Duration) string {
 // Outlook plays the campaign on to its end, against the curve that the runs so
 // far suggest. Nothing is known of runs to come, so this is an estimate, and no
 // decision rests on it.
-func (c Curve) Outlook() Outlook {
+func (c Curve) Outlook() Outlook { return c.OutlookWith(BridgePlan{}) }
+
+// OutlookWith is the outlook of a campaign after which pairs with another tool are
+// made at its point.
+func (c Curve) OutlookWith(pairs BridgePlan) Outlook {
 	var out Outlook
 	memo := remember(knee.Find)
 	find := func(runs []knee.Run, opt knee.Options) knee.Fit {
 		opt.Bootstrap = 1 // the interval hardly bears on the number of runs
 		return memo(runs, opt)
 	}
-	t := newTape(c.Plan, c.Runs, find)
-	if c.Plan.Validate() != nil || t.decide().Done {
+	if c.Plan.Validate() != nil {
 		return out
 	}
-	out.MostHere, out.MostRuns = t.most()
-	left := c.Plan.MaxWall - total(c.Runs)
+	t := newTape(c.Plan, c.Runs, find)
+	d := t.decide()
+	over := d.Done
+	left := c.Plan.MaxWall - c.spent()
 	f := newForesight(c)
-	next := f.run(*t.pending, len(c.Runs)+1)
-	out.LastStall, out.Next = endsUnstable(c, next, find), length(next)
+	if !over {
+		out.MostHere, out.MostRuns = t.most()
+		next := f.run(*t.pending, len(c.Runs)+1)
+		out.LastStall, out.Next = endsUnstable(c, next, find), length(next)
+	}
 	for t.pending != nil && out.Runs < out.MostRuns {
 		r := f.run(*t.pending, len(c.Runs)+1)
 		c.Runs = append(c.Runs[:len(c.Runs):len(c.Runs)], r)
 		out.Runs++
 		out.Time += length(r)
 		t = newTape(c.Plan, c.Runs, find)
-		t.decide()
+		d = t.decide()
 	}
+	c.addPairs(&out, pairs, d, over, f)
 	if c.Plan.MaxWall > 0 {
-		out.Time = min(out.Time, left)
+		out.Time = min(out.Time, max(left, 0))
 	}
 	return out
 }

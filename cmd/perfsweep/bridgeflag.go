@@ -23,6 +23,7 @@ arguments for both. Floor and ceiling are then what AIPerf reads of this deploym
 and the comment says so with both ratios, their intervals and what the server's own
 counter of tokens says of either; pairs that contradict it, or scatter, refuse to
 write. Pairs are kept in the journal: one broken off goes on with what is missing.
+--plan and --max-wall count their runs and time; out of it nothing is written.
 COMMAND (default: aiperf profile) is split into words as a shell does, without one,
 and AICR's arguments are added; it needs a tokenizer that it can load, such as
 --bridge 'aiperf=aiperf profile --tokenizer DIR'. It runs here, so not for k8s:

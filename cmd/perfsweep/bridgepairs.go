@@ -16,36 +16,56 @@ import (
 // spareBridgePairs is how many pairs more may be made where some are INVALID.
 const spareBridgePairs = 2
 
+// planned is how many pairs with AIPerf follow a campaign, none where none was asked for.
+func (f *bridgeFlags) planned() sweep.BridgePlan {
+	if f.command == nil {
+		return sweep.BridgePlan{}
+	}
+	return sweep.BridgePlan{Pairs: f.pairs, Spare: spareBridgePairs}
+}
+
 // bridged makes the pairs with AIPerf that are still missing at the point of a
-// campaign that is over and has one.
+// campaign that is over and has one, within what is left of its time.
 func (c *campaign) bridged(ctx context.Context, t *target, run *sweep.Campaign, d sweep.Decision) error {
 	n := d.Point.ConcurrencyPerGPU
 	if c.bridge.command == nil || !confirmable(d) {
 		return nil
 	}
+	within, cancel := run.WithinWall(ctx)
+	defer cancel()
 	for {
 		made, valid := run.Curve.PairsAt(n)
-		switch {
-		case len(valid) >= c.bridge.pairs:
+		switch missing, most := c.bridge.planned().Left(run.Curve, n); {
+		case missing == 0 && most == 0 && len(valid) >= c.bridge.pairs:
 			return nil
-		case made >= c.bridge.pairs+spareBridgePairs:
+		case most == 0:
 			c.say("note: only %d of %d pairs with AIPerf at %d per GPU are valid; no more are made", len(valid), made, n)
 			return nil
 		}
-		pair, err := c.makePair(ctx, t, run, n, made)
+		pair, err := c.makePair(within, t, run, n, made)
+		if err != nil && ctx.Err() == nil && sweep.OutOfTime(within) {
+			c.say("note: the time limit of %s is reached: pair %d of %d with AIPerf at %d per GPU was ended and is not recorded; --resume with more --max-wall makes it",
+				run.Curve.Plan.MaxWall, made+1, c.bridge.pairs, n)
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("pair %d of %d with AIPerf at %d per GPU: %w", made+1, c.bridge.pairs, n, err)
 		}
 		if err := run.AddPair(pair); err != nil {
 			return err
 		}
-		line := fmt.Sprintf("     AIPerf %.0f tok/s, TTFT p99 %.0f ms; perfsweep %.0f tok/s, TTFT p99 %.0f ms; the server counted %.0f and %.0f tok/s",
-			pair.AIPerf.TokPerSec, pair.AIPerf.TTFTP99MS, pair.Perfsweep.TokPerSec, pair.Perfsweep.TTFTP99MS, pair.AIPerf.ServerTokPerSec(), pair.Perfsweep.ServerTokPerSec())
-		for _, v := range pair.Violations {
-			line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
-		}
-		c.say("%s", line)
+		c.say("%s", pairLine(pair))
 	}
+}
+
+// pairLine is what a pair comes to, for a progress line.
+func pairLine(p sweep.BridgePair) string {
+	line := fmt.Sprintf("     AIPerf %.0f tok/s, TTFT p99 %.0f ms; perfsweep %.0f tok/s, TTFT p99 %.0f ms; the server counted %.0f and %.0f tok/s",
+		p.AIPerf.TokPerSec, p.AIPerf.TTFTP99MS, p.Perfsweep.TokPerSec, p.Perfsweep.TTFTP99MS, p.AIPerf.ServerTokPerSec(), p.Perfsweep.ServerTokPerSec())
+	for _, v := range p.Violations {
+		line += fmt.Sprintf("\n     INVALID %s: %s (limit %s); %s", v.Gate, v.Observed, v.Threshold, v.Remedy)
+	}
+	return line
 }
 
 // makePair makes one run with each tool; which one begins changes from pair to pair,

@@ -195,7 +195,7 @@ func (a *app) judgeCalibration(cam *campaign, f *calibrateFlags, c calibration) 
 	if policy.Journal, err = sourceOf(cam.flags.journal); err != nil {
 		return err
 	}
-	policy.Now = time.Now()
+	policy.Now, policy.BridgeAsked = time.Now(), cam.bridge.command != nil
 	made := conclude(curve, ov.gate, policy)
 	if made.proposal.Err != nil {
 		return badInputf("%s: %w", f.overlay, made.proposal.Err)

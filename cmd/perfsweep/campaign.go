@@ -265,7 +265,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 	c.say("target %s  model %s (%s)  %s  effort %s  workload %s", target, f.Model, c.namedBy(), plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
-		Measure: c.measurer(cfg, f.GPUs, pre, run, c.absence(target, cfg, f.Workload)), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs),
+		Measure: c.measurer(cfg, f.GPUs, pre, run, c.absence(target, cfg, f.Workload)), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs), Pairs: c.bridge.planned(),
 	}, nil
 }
 

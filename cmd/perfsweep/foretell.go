@@ -67,10 +67,10 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 			return err
 		}
 	}
-	if c.bridge.command != nil {
-		c.say("note: --bridge adds %d pairs of gate runs at the point, one by AIPerf and one by perfsweep each, which are not in these figures", c.bridge.pairs)
+	if err := c.refereed(ctx); err != nil {
+		return err
 	}
-	p := planOf(curve, apart, files)
+	p := planOf(curve, c.bridge.planned(), apart, files)
 	p.Unstated, p.Pooled = c.unstated(curve.Fingerprint), c.carried
 	p.Ceiling, p.Permissions = knownCeiling(), []string{"HTTP to " + t.public + ", with its API key if it wants one"}
 	if t.simulated {
@@ -80,13 +80,13 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 }
 
 // planOf is what a campaign would take from where its journal is.
-func planOf(curve sweep.Curve, apart time.Duration, files []string) report.Plan {
+func planOf(curve sweep.Curve, pairs sweep.BridgePlan, apart time.Duration, files []string) report.Plan {
 	f := curve.Fingerprint
 	p := report.Plan{
 		Target: f.Target, GPUs: f.GPUs, Model: f.Model, Effort: curve.Plan.Effort, FirstLook: curve.FirstLook() && curve.Plan.Confirm, RunsDone: len(curve.Runs),
-		Outlook: curve.Outlook(), MaxWall: curve.Plan.MaxWall, Peak: curve.Plan.Peak(), Files: files,
+		Outlook: curve.OutlookWith(pairs), MaxWall: curve.Plan.MaxWall, Peak: curve.Plan.Peak(), Files: files,
 	}
-	if d := sweep.NextStep(curve.Plan, curve.Runs); d.Done {
+	if d := sweep.NextStep(curve.Plan, curve.Runs); d.Done && p.Outlook.Runs == 0 {
 		p.Finished = d.Reason
 	}
 	p.Untimed = p.Finished == "" && curve.Preflight.E2EMS <= 0

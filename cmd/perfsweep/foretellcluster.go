@@ -29,7 +29,7 @@ func (c *campaign) foretellLoading(ctx context.Context, t *target, apart time.Du
 	if err := c.checkStated(curve.Fingerprint); err != nil {
 		return err
 	}
-	p := planOf(curve, apart, files)
+	p := planOf(curve, sweep.BridgePlan{}, apart, files)
 	p.Unstated, p.Pooled = c.unstated(curve.Fingerprint), c.carried
 	load, err := c.loadPart(ctx, t.place.cluster, t.place.namespace, t.gpus, &p)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *campaign) foretellDeploying(ctx context.Context, apart time.Duration, s
 	if err != nil {
 		return err
 	}
-	p := planOf(curve, apart, files)
+	p := planOf(curve, sweep.BridgePlan{}, apart, files)
 	p.Deployments, p.WindowRuns = max(c.flags.deploy.times-max(w, 1)+1, 1), windowRuns()
 	parts := []part{{s.Makes(), s.Namespace, kube.DeployAccess(s)}}
 	if c.fromPods(cluster) {

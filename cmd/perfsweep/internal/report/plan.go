@@ -57,6 +57,7 @@ type planDoc struct {
 	Finished          string       `json:"finished,omitempty"`
 	Runs              int          `json:"runs"`
 	RunsAtMost        int          `json:"runs_at_most"`
+	PairRuns          int          `json:"bridge_runs,omitempty"`
 	Seconds           float64      `json:"duration_s"`
 	SecondsAreLeast   bool         `json:"duration_is_least,omitempty"`
 	SecondsAtMost     float64      `json:"duration_at_most_s,omitempty"`
@@ -81,7 +82,7 @@ func (p Plan) gpuHours() float64 { return p.Outlook.Time.Hours() * float64(p.GPU
 func PlanJSON(w io.Writer, p Plan) error {
 	d := planDoc{
 		SchemaVersion: schemaVersion, Target: p.Target, Model: p.Model, GPUs: p.GPUs, Effort: p.Effort,
-		FirstLook: p.FirstLook, RunsDone: p.RunsDone, Finished: p.Finished, Runs: p.Outlook.Runs, RunsAtMost: p.Outlook.MostRuns,
+		FirstLook: p.FirstLook, RunsDone: p.RunsDone, Finished: p.Finished, Runs: p.Outlook.Runs, RunsAtMost: p.Outlook.MostRuns, PairRuns: p.Outlook.PairRuns,
 		Seconds: p.Outlook.Time.Seconds(), SecondsAtMost: p.MaxWall.Seconds(), GPUHours: p.gpuHours(),
 		Peak: p.Peak, PeakStreams: p.Peak * p.GPUs, PeakChunksPerSec: p.PeakChunksPerSec,
 		WindowsApart: p.WindowsApart.Seconds(), WindowRuns: p.WindowRuns, Files: list(p.Files),

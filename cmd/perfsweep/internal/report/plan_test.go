@@ -23,6 +23,7 @@ func TestPlanText(t *testing.T) {
 			"at most 10 more runs with --window 2, 30m0s later or on another --deployment\n", "peak         64 streams per GPU, 256 in all\n",
 			"what it can read is not known: perfsweep selftest measures it\n", "writes       nothing: without --journal no run is kept\n", "permissions  HTTP\n",
 		}, []string{"first look", "at least", "makes"}},
+		"pairs":               {func(p *Plan) { p.Outlook.PairRuns = 6 }, []string{"about 20 runs to go (at most 40), 30 min; 6 of them in pairs with AIPerf\n"}, nil},
 		"a first look":        {func(p *Plan) { p.Effort, p.FirstLook = sweep.Quick, true }, []string{look}, []string{"second window"}},
 		"nothing left":        {func(p *Plan) { p.Finished = "it is confirmed" }, []string{"ahead        nothing: it is confirmed\n"}, []string{"GPU-hours", "about 20"}},
 		"begun":               {func(p *Plan) { p.RunsDone = 3 }, []string{"; 3 are in the journal"}, nil},
