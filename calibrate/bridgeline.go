@@ -27,11 +27,11 @@ func (j *judgement) bridgeLine(p Proposal) string {
 	}
 	share, limit := b.floorFactors()
 	multiple, upper := b.ceilingFactors()
-	return fmt.Sprintf("Bridge: AIPerf %s, %d pairs with perfsweep in turns at %d per GPU: it reads x%.4f of the throughput (repeats within %.4f to %.4f) "+
+	return fmt.Sprintf(bridgedComment+"%s, %d pairs with perfsweep in turns at %d per GPU: it reads x%.4f of the throughput (repeats within %.4f to %.4f) "+
 		"and x%.3f of the TTFT p99 (%.3f to %.3f). Floor and ceiling are what AIPerf sees: the median times %.4f and L times %.4f, twice the median TTFT p99 times %.3f and its limit times %.3f. "+
-		"Of the tokens that the server counted perfsweep counts x%.4f, AIPerf x%.4f. A check by perfsweep reads x%.4f more throughput than the floor expects.",
+		"Of the tokens that the server counted perfsweep counts x%.4f, AIPerf x%.4f. A check by perfsweep divides floor and ceiling by the same two ratios again, which it takes from the sidecar.",
 		printable(b.Version), b.Pairs, b.ConcurrencyPerGPU, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High,
-		share, limit, multiple, upper, b.PerfsweepCounted, b.AIPerfCounted, 1/b.Throughput.Ratio)
+		share, limit, multiple, upper, b.PerfsweepCounted, b.AIPerfCounted)
 }
 
 // knownLoss is what AIPerf 0.13.0 was measured to read as a share of what this tool

@@ -39,6 +39,9 @@ type CheckResult struct {
 	Attempts        int     `json:"attempts"`
 	Stalled         int     `json:"stalled_attempts"`
 	InvalidRuns     int     `json:"invalid_runs"`
+	// Bridge says how a gate that is what AIPerf reads was compared, nil for one that
+	// is not.
+	Bridge *CheckBridge `json:"bridge,omitempty"`
 	// Pulse is the capacity pulse; a failed one is a failed gate.
 	Pulse PulseResult `json:"pulse,omitzero"`
 	// Drift is against the baseline's runs; it changes no verdict.
@@ -60,12 +63,13 @@ type CheckResult struct {
 // no gate, a gate of another model or load, missing data, too few valid
 // attempts, stalls, C1, C2. Only then is the median judged, as AICR does.
 func Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
-	return check(g, c, gpusPerNode, base, noise{}, time.Time{})
+	return check(g, c, gpusPerNode, base, noise{}, asRead{}, time.Time{})
 }
 
 // check is Check where the sidecar keeps a run-to-run noise, zero if it does not,
-// and the time of the judgement is known; a zero one judges no date by it.
-func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, kept noise, now time.Time) CheckResult {
+// it is known whose readings the gate is, and the time of the judgement, of which a
+// zero one judges no date.
+func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, kept noise, read asRead, now time.Time) CheckResult {
 	a := attemptsAt(c, g.ConcurrencyPerGPU, sweep.Check)
 	invalid, _ := invalidRuns(c)
 	out := CheckResult{
@@ -75,10 +79,8 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 	}
 	known := newBaseline(base, g.ConcurrencyPerGPU)
 	n, noiseNote := baseNoise(c, known, kept)
-	e, err := recipes.Evaluate(g, recipes.Measured{
-		TokPerSec: out.TokPerSecPerGPU * float64(c.Fingerprint.GPUs), TTFTP99MS: out.TTFTP99MS,
-		GPUs: c.Fingerprint.GPUs, GPUsPerNode: gpusPerNode,
-	})
+	gpus := c.Fingerprint.GPUs
+	e, err := read.evaluate(g, recipes.Measured{TokPerSec: out.TokPerSecPerGPU * float64(gpus), TTFTP99MS: out.TTFTP99MS, GPUs: gpus, GPUsPerNode: gpusPerNode})
 	blind := uncounted(c, base)
 	doubts := []string{"the overlay has no gate: nothing can be passed"}
 	if !g.Empty() {
@@ -100,8 +102,8 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 		doubts = append(doubts, odd+"; set the clocks of this machine and of the one that measured, then check again with a new journal")
 	}
 	if err == nil {
-		out.Effective = e
-		out.Sensitivity, out.Drift = known.sensitivity(g, c, e), known.drift(c, a, g.ConcurrencyPerGPU)
+		out.Effective, out.Bridge, doubts = e.Evaluation, e.bridge, append(doubts, e.doubts...)
+		out.Sensitivity, out.Drift = known.sensitivity(g, c, e.written), known.drift(c, a, g.ConcurrencyPerGPU)
 	} else if len(doubts) == 0 {
 		doubts = append(doubts, err.Error())
 	}
@@ -141,6 +143,7 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 	if blind != "" {
 		out.Reasons = append(out.Reasons, blind+": a lost worker shows in the capacity pulse only; "+uncountedRemedy)
 	}
+	out.Reasons = append(out.Reasons, e.notes...)
 	out.Reasons = append(out.Reasons, checkNotes(g, c, gpusPerNode, base, noiseNote)...)
 	return out
 }

@@ -91,11 +91,11 @@ func TestOddDatesDecide(t *testing.T) {
 			t.Errorf("%s: %s", name, p.Outcome)
 		}
 		k := checkFixture([]float64{21197, 21500, 20900}, steadyP99[:3])
-		if r := check(testGate(), k.curve, 8, nil, noise{}, now); r.Verdict != Pass {
+		if r := check(testGate(), k.curve, 8, nil, noise{}, asRead{}, now); r.Verdict != Pass {
 			t.Fatalf("as measured: %s %q", r.Verdict, r.Reasons)
 		}
 		bend(&k.curve)
-		if r := check(testGate(), k.curve, 8, nil, noise{}, now); r.Verdict != Inconclusive || !strings.Contains(r.Reasons[0], " is dated ") {
+		if r := check(testGate(), k.curve, 8, nil, noise{}, asRead{}, now); r.Verdict != Inconclusive || !strings.Contains(r.Reasons[0], " is dated ") {
 			t.Errorf("%s: %s %q", name, r.Verdict, r.Reasons)
 		}
 	}

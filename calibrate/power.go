@@ -109,7 +109,7 @@ func queueWaitMS(at throughput, n, batchCap, osl float64) float64 {
 // power is what the probabilities of the report rest on.
 type power struct {
 	limits    Limits
-	effective float64 // floor per GPU that the evaluator compares with
+	effective float64 // floor per GPU that a check compares with
 	// The capacity pulse of a check: its level, 0 where there is none, its runs,
 	// the baseline's, and the median TTFT there.
 	pulse          int
@@ -138,7 +138,8 @@ func (e *evidence) sensitivity(effective float64) []Sensitivity {
 	if e.limitsErr != nil || e.op() <= 0 {
 		return nil
 	}
-	p := e.power(effective)
+	share, _ := e.bridge.floorFactors()
+	p := e.power(effective / share) // a check compares with the floor as this tool reads it
 	var out []Sensitivity
 	for _, l := range e.losses() {
 		r, ok := l.ratio(float64(e.op()))

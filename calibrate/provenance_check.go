@@ -231,14 +231,15 @@ type Sidecar struct {
 }
 
 // Check is Check of an overlay with this sidecar. Where the sidecar matches, the
-// noise that it keeps scales C1, unless a baseline does; a baseline that is not the
+// noise that it keeps scales C1, unless a baseline does, and a gate that is what
+// AIPerf reads is compared as this tool reads it; a baseline that is not the
 // sidecar's journal is held against its runs.
 func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve) CheckResult {
 	var kept noise
 	if p := s.Provenance; p != nil && JudgeProvenance(s.Name, p, s.Overlay, c).State == ProvenanceMatches {
 		kept = noise{p.Knee.NoiseSD, p.Knee.NoiseDF}
 	}
-	r := s.withBaseline(check(g, c, gpusPerNode, base, kept, s.Now).WithSidecar(s.Name, s.Provenance, s.Overlay, c), c, base)
+	r := s.withBaseline(check(g, c, gpusPerNode, base, kept, s.reads(c), s.Now).WithSidecar(s.Name, s.Provenance, s.Overlay, c), c, base)
 	if p := s.Provenance; p != nil {
 		if why := p.olderThan(c); why != "" {
 			r = r.inconclusive(why)

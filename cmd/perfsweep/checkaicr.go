@@ -54,6 +54,10 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 			in.Components = append(in.Components, dynamoPlatform)
 		}
 	}
+	if b := r.Result.Bridge; b != nil {
+		a.Unknown = append(a.Unknown, fmt.Sprintf("AICR measures with AIPerf, and these numbers are perfsweep's: where the gate was made AIPerf read x%.4f of the throughput and x%.3f of the TTFT p99",
+			b.ThroughputRatio, b.TTFTRatio))
+	}
 	gates := gateRuns(r.Curve)
 	for _, m := range gates {
 		m.GPUsPerNode, in.Measured = f.nodeGPUs, m

@@ -15,6 +15,11 @@ import (
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
+const bridgedCheckHelp = `A gate of calibrate --bridge is what AIPerf reads. Floor and ceiling are then divided
+by the ratios of the sidecar's bridge again, so that perfsweep's readings are held
+against perfsweep's; the answer states both. Where the overlay's comment names a
+bridge and no sidecar has it, nothing passes (9).`
+
 type checkFlags struct {
 	history  checkHistory
 	overlay  string
@@ -57,6 +62,8 @@ precision, workload or GPUs a worker, is stale and inconclusive (9), never a
 regression; a gate that was edited since, and a sidecar that is missing, are told.
 Workers that the calibration counted and the check cannot are inconclusive (9).
 State with --label what a URL does not tell.
+
+` + bridgedCheckHelp + `
 
 Model and load are the overlay's, else those of AICR_INFERENCE_PERF_MODEL and
 AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says

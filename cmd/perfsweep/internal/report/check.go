@@ -89,6 +89,7 @@ type checkDoc struct {
 	Measured      measuredDoc                 `json:"measured"`
 	Gate          recipes.Gate                `json:"gate"`
 	Effective     recipes.Evaluation          `json:"effective_gate"`
+	Bridge        *calibrate.CheckBridge      `json:"bridge,omitempty"`
 	Pulse         calibrate.PulseResult       `json:"pulse,omitzero"`
 	Sensitivity   []calibrate.Sensitivity     `json:"sensitivity,omitempty"`
 	Drift         *calibrate.Drift            `json:"drift,omitempty"`
@@ -120,7 +121,7 @@ func CheckJSON(w io.Writer, c CheckReport) error {
 	d := checkDoc{
 		SchemaVersion: schemaVersion, Verdict: r.Verdict, Simulated: c.Curve.Fingerprint.Simulated, Reasons: list(r.Reasons),
 		Measured: measuredDoc{r.TokPerSecPerGPU, r.TTFTP99MS, r.Valid, r.Attempts},
-		Gate:     r.Gate, Effective: r.Effective, Pulse: r.Pulse, Sensitivity: r.Sensitivity, Drift: r.Drift, History: r.History, Runs: runDocs(c.Curve.Runs),
+		Gate:     r.Gate, Effective: r.Effective, Bridge: r.Bridge, Pulse: r.Pulse, Sensitivity: r.Sensitivity, Drift: r.Drift, History: r.History, Runs: runDocs(c.Curve.Runs),
 		Bottlenecks: c.Findings, Stalls: c.Stalls,
 	}
 	if d.Effective.Reasons == nil {
