@@ -52,7 +52,8 @@ func (a asRead) evaluate(g recipes.Gate, m recipes.Measured) (judgedGate, error)
 		share, _ := b.floorFactors()
 		multiple, _ := b.ceilingFactors()
 		own := g
-		own.FloorPerGPU, own.Floor, own.CeilingTTFTP99MS = floorSig(g.FloorPerGPU/share, backDigits), floorSig(g.Floor/share, backDigits), ceilSig(g.CeilingTTFTP99MS/multiple, backDigits)
+		own.FloorPerGPU, own.Floor = max(g.FloorPerGPU, floorSig(g.FloorPerGPU/share, backDigits)), max(g.Floor, floorSig(g.Floor/share, backDigits))
+		own.CeilingTTFTP99MS = min(g.CeilingTTFTP99MS, ceilSig(g.CeilingTTFTP99MS/multiple, backDigits))
 		if out.Evaluation, err = recipes.Evaluate(own, m); err != nil {
 			return out, err
 		}
