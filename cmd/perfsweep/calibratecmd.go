@@ -89,7 +89,7 @@ func (f *calibrateFlags) policy(slo float64, changed func(string) bool) (calibra
 	err := nodeGPUs(f.nodeGPUs, changed)
 	switch {
 	case f.overlay == "":
-		return p, badInputf("calibrate needs --overlay FILE")
+		return p, badInputf("calibrate needs --overlay FILE, the AICR overlay whose gate is to be set; see %q", "perfsweep calibrate --help")
 	case p.Profile != calibrate.Portable && p.Profile != calibrate.Regression:
 		return p, badInputf("--floor-profile %q: use portable or regression", f.profile)
 	case p.Form != calibrate.KeepForm && p.Form != calibrate.PerGPU && p.Form != calibrate.Absolute:

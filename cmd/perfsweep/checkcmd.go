@@ -145,7 +145,7 @@ func (a *app) inForce(f *checkFlags) error {
 // runCheck judges, and says so in files and on stdout.
 func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error {
 	if f.overlay == "" {
-		return badInputf("check needs --overlay FILE")
+		return badInputf("check needs --overlay FILE, the AICR overlay whose gate is to be met; see %q", "perfsweep check --help")
 	}
 	if a.flagsOnly {
 		return f.judgeFlags(cam)

@@ -57,6 +57,14 @@ Answers
   knee                  up to here one more percent of concurrency buys at least
                         e* = 0.2 percent of throughput; with an interval
   operating point       the ladder value at or below 0.8 x the knee, confirmed
+  ladder                1, 2, 3, 4, 6, 8, 12, 16, 24 ...: the points to choose
+  model                 the form that fits the levels best, such as HCAP, a
+                        hyperbola up to a cap; knee --explain shows them all
+  tilted argmax         the level with the largest ln X - e* ln n, X throughput
+                        and n concurrency: the knee without any form
+  N*                    largest throughput over that of one stream of the lowest
+                        level: what would do if nothing waited, so always early
+  run noise             standard deviation of ln X between runs of one level
   floor, ceiling        least tok/s per GPU, largest TTFT p99; an evaluator
                         passes at 0.9 x floor and 1.1 x ceiling ("acts as")
   latency_limited       TTFT jumps before throughput stops: the jump is the knee

@@ -31,8 +31,18 @@ func TestInterruptedJournal(t *testing.T) {
 		if text := said.String(); code != exitInterrupted || !strings.Contains(text, "perfsweep: interrupted: ") || strings.Contains(text, "intact") || strings.Contains(text, "--resume") {
 			t.Errorf("%s before its journal: exit %d: %s", args[0], code, text)
 		}
+		if strings.Contains(said.String(), "context canceled") || strings.Contains(said.String(), "no run was kept") {
+			t.Errorf("%s before its journal: %s", args[0], said.String())
+		}
 		if _, err := os.Stat(journal); !os.IsNotExist(err) {
 			t.Errorf("%s: its journal: %v", args[0], err)
+		}
+		bare, stop := context.WithCancel(t.Context())
+		stop()
+		said.Reset()
+		code = run(bare, append(args, "--target", "sim:h100", "--effort", "quick"), nil, io.Discard, &said)
+		if text := said.String(); code != exitInterrupted || !strings.HasSuffix(text, " a signal ended it; no run was kept: with --journal FILE each is, and --resume goes on from them\n") {
+			t.Errorf("%s without a journal: exit %d: %s", args[0], code, text)
 		}
 		want := "; the journal " + journal + " is intact, continue it with --resume"
 		for _, resume := range [][]string{{}, {"--resume"}} { // begun by this command, and found by it

@@ -57,8 +57,15 @@ func TestAfterKnee(t *testing.T) {
 			t.Errorf("%d: %q, want %q", i, got, tt.want)
 		}
 	}
-	if got := afterKnee(report.Curve{Fit: knee.Fit{Status: knee.Knee}}, "f.csv"); got != "" {
-		t.Errorf("of another tool's curve with a knee: %q", got)
+	for point, want := range map[int]string{
+		12: " --overlay FILE --concurrency-per-gpu 12 proves that point",
+		1:  " --overlay FILE measures it again",
+		0:  " --overlay FILE measures it again",
+	} {
+		c := report.Curve{Fit: knee.Fit{Status: knee.Knee}, Point: sweep.OperatingPoint{ConcurrencyPerGPU: point}}
+		if got := afterKnee(c, "f.csv"); !strings.Contains(got, want) {
+			t.Errorf("of another tool's curve with its point at %d: %q", point, got)
+		}
 	}
 }
 

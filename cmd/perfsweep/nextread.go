@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
@@ -9,13 +10,13 @@ import (
 	"github.com/perfsweep/perfsweep/sweep/compare"
 )
 
-// afterKnee is what follows a curve that was only read from path. With the knee of
-// a curve that something else measured nothing must follow: no gate is made of it.
+// afterKnee is what follows a curve that was only read from path. Of one that something
+// else measured no gate is made: its point is measured first.
 func afterKnee(c report.Curve, path string) string {
 	found := c.Fit.Status == knee.Knee || c.Fit.Status == knee.LatencyLimited
 	switch {
 	case c.Fingerprint == nil && found:
-		return ""
+		return proofOf(c.Point.ConcurrencyPerGPU)
 	case c.Fingerprint == nil:
 		return otherLevels(c.Fit.Status, "measure", " and fit all of them together")
 	case sweep.Curve{Fingerprint: *c.Fingerprint, Runs: c.All}.ClientBound():
@@ -24,6 +25,15 @@ func afterKnee(c report.Curve, path string) string {
 		return gateOf(path)
 	}
 	return otherLevels(c.Fit.Status, "sweep", anotherJournal)
+}
+
+// proofOf is what follows a point that was only read. The least one cannot be proved
+// alone, as its half is not measured, and without one the whole curve is needed.
+func proofOf(point int) string {
+	if point < 2 {
+		return "perfsweep calibrate --target T --gpus N --overlay FILE measures it again and makes a gate of it"
+	}
+	return fmt.Sprintf("perfsweep calibrate --target T --gpus N --overlay FILE --concurrency-per-gpu %d proves that point and makes a gate of it", point)
 }
 
 // gateOf is what follows a journal with a knee.

@@ -33,6 +33,7 @@ type app struct {
 	remains []error
 	// journals are those that were begun or found: an interruption leaves them.
 	journals []string
+	unkept   bool // the command could have kept its runs and was not told where
 }
 
 // run is the whole program above the operating system.
@@ -63,6 +64,10 @@ func (a *app) execute(ctx context.Context) int {
 	if err == nil {
 		err = root.ExecuteContext(ctx)
 	}
+	if c, _, err := root.Find(args); err == nil {
+		f := c.Flags().Lookup("journal")
+		a.unkept = f != nil && f.Value.String() == ""
+	}
 	code, silent := exitCode(ctx, err)
 	if !silent {
 		err = a.placed(err)
@@ -90,9 +95,13 @@ func (a *app) oneLine(err error, code int) string {
 	if len(msg) > maxMessage { // it quotes a file
 		msg = strings.ToValidUTF8(msg[:maxMessage], "") + "…"
 	}
-	switch {
-	case code != exitInterrupted:
+	if code != exitInterrupted {
 		return msg
+	}
+	msg = strings.ReplaceAll(msg, context.Canceled.Error(), "a signal ended it")
+	switch {
+	case len(a.journals) == 0 && a.unkept:
+		return "interrupted: " + msg + "; no run was kept: with --journal FILE each is, and --resume goes on from them"
 	case len(a.journals) == 0:
 		return "interrupted: " + msg
 	case len(a.journals) == 1:

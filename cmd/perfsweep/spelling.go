@@ -43,7 +43,11 @@ func unknownCommand(c *cobra.Command, word string) error {
 	if c.HasParent() {
 		of = " of " + c.CommandPath()
 	}
-	return badInputf("unknown command %q%s%s; see %q", word, of, didYouMean("", word, wordsBelow(c)), c.CommandPath()+" --help")
+	meant := didYouMean("", word, wordsBelow(c))
+	if slices.Contains(shownFlags(c), word) { // such as version
+		meant = ", did you mean --" + word + "?"
+	}
+	return badInputf("unknown command %q%s%s; see %q", word, of, meant, c.CommandPath()+" --help")
 }
 
 // refuseMisspelt finds a word that is no command where one is wanted. It stands
@@ -54,6 +58,7 @@ func refuseMisspelt(root *cobra.Command, args []string) error {
 		return nil // what a shell asks about is not finished
 	}
 	root.InitDefaultHelpCmd()
+	root.InitDefaultVersionFlag()
 	root.InitDefaultCompletionCmd(args...)
 	if shells, _, err := root.Find([]string{"completion"}); err == nil {
 		for _, shell := range shells.Commands() {

@@ -70,6 +70,19 @@ func TestUnknownCommands(t *testing.T) {
 			t.Errorf("%s: %s", args, said)
 		}
 	}
+	for _, c := range whole(t) { // a flag without its dashes
+		if !c.HasSubCommands() || c.Runnable() {
+			continue
+		}
+		for _, flag := range shownFlags(c) {
+			if said := told(t, append(pathOf(c), flag)...); !slices.Contains(wordsBelow(c), flag) && !strings.Contains(said, ", did you mean --"+flag+"?") {
+				t.Errorf("%s %s: %s", c.CommandPath(), flag, said)
+			}
+		}
+	}
+	if said := told(t, "version"); !strings.Contains(said, `unknown command "version", did you mean --version?; see "perfsweep --help"`) {
+		t.Error(said)
+	}
 	if said := told(t, "entirely-else"); strings.Contains(said, "did you mean") {
 		t.Error(said)
 	}

@@ -118,8 +118,15 @@ func (p *printer) line(format string, args ...any) {
 	}
 }
 
-// head prints an answer, which fits a terminal wherever it is read.
-func (p *printer) head(text string) { p.raw(fold(text+"\n", usualColumns)) }
+// head prints an answer, which fits a terminal wherever it is read, and the one it is
+// printed on where that is narrower.
+func (p *printer) head(text string) {
+	width := usualColumns
+	if columns := columnsOf(p.w); columns > 0 {
+		width = min(width, columns)
+	}
+	p.raw(fold(text+"\n", width))
+}
 
 // next prints the command that comes next, as the last thing.
 func (p *printer) next(text string) {

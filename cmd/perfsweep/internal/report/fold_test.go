@@ -54,3 +54,21 @@ func TestFoldWidths(t *testing.T) {
 		t.Error("a text is folded where there is no width")
 	}
 }
+
+// An answer and what comes next fold at the usual width, and on a narrower paper at its.
+func TestHeadWidths(t *testing.T) {
+	text := strings.Repeat("perfsweep calibrate with the same flags ", 5)
+	for width, want := range map[int]int{0: usualColumns, 50: 50, 200: usualColumns} {
+		w := &paper{width: width}
+		p := &printer{w: w}
+		p.head(text)
+		p.next(text)
+		widest := 0
+		for line := range strings.Lines(w.String()) {
+			widest = max(widest, utf8.RuneCountInString(strings.TrimRight(line, " \n")))
+		}
+		if p.err != nil || widest > want || widest < want-12 {
+			t.Errorf("on %d columns: a line of %d, at most %d wanted: %v\n%s", width, widest, want, p.err, w.String())
+		}
+	}
+}
