@@ -260,7 +260,11 @@ func (a *app) finishCalibrate(f *calibrateFlags, ov overlayFile, policy calibrat
 			r.Wrote, r.Sidecar = failed == nil, sidecarFile(f.sidecar, f.overlay)
 		}
 	}
-	if failed == nil && (r.Proposal.Writable || len(f.bundle.from) == 0) { // to a bundle nothing is added
+	switch from := len(f.bundle.from); {
+	case failed != nil:
+	case from > 0 && !r.Proposal.Writable: // to a bundle nothing is added
+		r.Next = afterFrom(r, from)
+	default:
 		r.Next = cmp.Or(afterBundle(r, f.bundle.file), afterCalibration(r, f.write, f.journal))
 	}
 	err := a.printCalibration(r)

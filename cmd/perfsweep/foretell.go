@@ -71,7 +71,7 @@ func (c *campaign) foretell(ctx context.Context, apart time.Duration, files ...s
 		return err
 	}
 	p := planOf(curve, c.bridge.planned(), apart, files)
-	p.Unstated, p.Pooled = c.unstated(curve.Fingerprint), c.carried
+	c.tellPooling(&p, curve)
 	p.Ceiling, p.Permissions = knownCeiling(), []string{"HTTP to " + t.public + ", with its API key if it wants one"}
 	if t.simulated {
 		p.Permissions = []string{"none: the simulator runs in this process"}

@@ -30,7 +30,7 @@ func (c *campaign) foretellLoading(ctx context.Context, t *target, apart time.Du
 		return err
 	}
 	p := planOf(curve, sweep.BridgePlan{}, apart, files)
-	p.Unstated, p.Pooled = c.unstated(curve.Fingerprint), c.carried
+	c.tellPooling(&p, curve)
 	load, err := c.loadPart(ctx, t.place.cluster, t.place.namespace, t.gpus, &p)
 	if err != nil {
 		return err

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/knee"
@@ -74,20 +76,35 @@ func afterCalibration(r report.Calibration, write bool, journal string) string {
 	return ""
 }
 
+// afterFrom is what follows bundles that give no gate: to one of several clusters
+// nothing can be added but the others.
+func afterFrom(r report.Calibration, bundles int) string {
+	if bundles == 1 && lacksOthers(r) {
+		return "the same command with the bundles of the other clusters, which are its second window and its anchors"
+	}
+	return ""
+}
+
 // afterBundle is what follows a campaign of one of several clusters, which is
 // complete as it is: the others are its second window and its anchors. "" where it
 // is not one.
 func afterBundle(r report.Calibration, file string) string {
-	p := r.Proposal
-	if file == "" || p.Writable || p.Outcome != calibrate.OutcomeProvisional || r.Curve.FirstLook() || len(calibrate.Unstated(r.Curve.Fingerprint, true)) > 0 {
+	if file == "" || !lacksOthers(r) {
 		return ""
 	}
-	for _, g := range p.Gates {
-		if g.State == calibrate.Unmet && g.ID != "C6" && g.ID != "C7" {
-			return ""
-		}
-	}
 	return "carry " + file + " to the overlay: perfsweep calibrate --from with the bundles of the other clusters, which are its second window and its anchors"
+}
+
+// lacksOthers reports whether a campaign of one of several clusters lacks nothing
+// but what the others are for it.
+func lacksOthers(r report.Calibration) bool {
+	p := r.Proposal
+	if p.Writable || p.Outcome != calibrate.OutcomeProvisional || r.Curve.FirstLook() || len(calibrate.Unstated(r.Curve.Fingerprint, true)) > 0 {
+		return false
+	}
+	return !slices.ContainsFunc(p.Gates, func(g calibrate.GateResult) bool {
+		return g.State == calibrate.Unmet && g.ID != "C6" && g.ID != "C7"
+	})
 }
 
 // afterCheck is what follows a verdict; a pass needs nothing.

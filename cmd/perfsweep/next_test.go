@@ -143,6 +143,12 @@ func TestAfterBundle(t *testing.T) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
+	if got := afterFrom(of(same, "C6", "C7"), 1); !strings.HasPrefix(got, "the same command with the bundles of the other clusters") {
+		t.Errorf("one bundle: %q", got)
+	}
+	if got := afterFrom(of(same, "C6", "C7"), 2) + afterFrom(of(same, "C1"), 1); got != "" {
+		t.Errorf("bundles that lack more: %q", got)
+	}
 	if got := afterBundle(of(same, "C6", "C7"), ""); got != "" {
 		t.Errorf("no bundle: %q", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -14,7 +15,8 @@ import (
 // checkStated refuses a bundle of one of several clusters that could not be pooled
 // with the others afterwards.
 func (c *campaign) checkStated(f sweep.Fingerprint) error {
-	if !c.carried || strings.TrimSpace(f.Labels["cluster"]) == "" {
+	cluster := strings.TrimSpace(f.Labels["cluster"])
+	if !c.carried || cluster == "" {
 		return nil
 	}
 	missing := calibrate.Unstated(f, true)
@@ -22,7 +24,7 @@ func (c *campaign) checkStated(f sweep.Fingerprint) error {
 		return nil
 	}
 	return badInputf("--bundle: with --label cluster=%s the bundle is one of several clusters, and calibrate --from refuses it where it does not state %s: "+
-		"add %s (nothing was measured; a journal that was begun keeps the labels that it has, so begin another)", f.Labels["cluster"], listed(missing), labelFlags(missing))
+		"add %s (nothing was measured; a journal that was begun keeps the labels that it has, so begin another)", cluster, listed(missing), labelFlags(missing))
 }
 
 // tellUnstated says what keeps a bundle from being more than one cluster's own.
@@ -32,13 +34,13 @@ func (c *campaign) tellUnstated(f sweep.Fingerprint) {
 	}
 }
 
-// unstated is the same for a plan, and what an anchor will ask for where no bundle
+// tellPooling is the same for a plan, and what an anchor will ask for where no bundle
 // is made.
-func (c *campaign) unstated(f sweep.Fingerprint) []string {
+func (c *campaign) tellPooling(p *report.Plan, curve sweep.Curve) {
 	if !c.plan.Confirm {
-		return nil
+		return
 	}
-	return calibrate.Unstated(f, c.carried)
+	p.Unstated, p.Pooled, p.Searched = calibrate.Unstated(curve.Fingerprint, c.carried), c.carried, curve.Plan.Point == 0
 }
 
 func labelFlags(names []string) string {

@@ -42,6 +42,8 @@ type Plan struct {
 	// of a campaign that is Pooled with those of other clusters, no bundle.
 	Unstated []string
 	Pooled   bool
+	// Searched: the point is looked for, so that other clusters may find another.
+	Searched bool
 	// Untimed: how long a request takes is not known, so the time is the least.
 	Untimed bool
 }
@@ -119,6 +121,9 @@ func PlanText(w io.Writer, p Plan) error {
 		out.line("             its second window and its anchors are the bundles of the other clusters (calibrate --from); alone it needs at most %d more runs with --window 2", p.WindowRuns)
 	case p.WindowsApart > 0:
 		out.line("             a gate needs a second window: at most %d more runs with --window 2, %s later or on another --deployment", p.WindowRuns, p.WindowsApart)
+	}
+	if p.Pooled && len(p.Unstated) == 0 && p.Searched && !p.FirstLook {
+		out.line("             clusters that confirm different points are not pooled: --concurrency-per-gpu N proves one on each")
 	}
 	if len(p.Unstated) > 0 && !p.FirstLook {
 		out.line("not stated   %s", p.unstated())

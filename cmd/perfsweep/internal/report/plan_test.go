@@ -34,6 +34,8 @@ func TestPlanText(t *testing.T) {
 		"labels of a place":   {func(p *Plan) { p.Unstated = []string{"image", "cluster"} }, []string{"not stated   image, cluster (--label image=...): without, no anchor of another place counts (C7)\n"}, []string{"--from"}},
 		"labels of a cluster": {func(p *Plan) { p.Unstated, p.Pooled = []string{"cluster"}, true }, []string{"not stated   cluster (--label cluster=...): without, --from refuses its bundle beside those of other clusters\n"}, nil},
 		"all is stated":       {func(p *Plan) { p.Pooled = true }, []string{"its second window and its anchors are the bundles of the other clusters (calibrate --from); alone it needs at most 10 more runs with --window 2\n"}, []string{"not stated", "30m0s later"}},
+		"its own point":       {func(p *Plan) { p.Pooled, p.Searched = true, true }, []string{"             clusters that confirm different points are not pooled: --concurrency-per-gpu N proves one on each\n"}, nil},
+		"a point of no other": {func(p *Plan) { p.Searched = true }, nil, []string{"different points"}},
 		"no gate anyway":      {func(p *Plan) { p.Unstated, p.FirstLook = []string{"image"}, true }, nil, []string{"not stated"}},
 		"files":               {func(p *Plan) { p.Files = []string{"j.jsonl", "o.yaml"} }, []string{"writes       j.jsonl, o.yaml\n"}, nil},
 		"speed not known":     {func(p *Plan) { p.PeakChunksPerSec = 0 }, []string{"its load is not known"}, nil},
