@@ -112,7 +112,7 @@ const toItsEnd = 1 << 30
 // words, however late the kill comes.
 func startAndKill(t *testing.T, path string, lines int, later time.Duration) bool {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute) // for one that hangs
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), childJournal+"="+path)
