@@ -228,7 +228,7 @@ func TestDeployInterrupted(t *testing.T) {
 			if err := b.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
-			if code := b.end(t); code != 130 {
+			if code := b.end(t); code != 130 || !strings.Contains(b.said.String(), "another Ctrl-C leaves what is not removed yet, for perfsweep discover -n "+ns+" --leftovers --clean=") {
 				t.Errorf("exit %d\n%s", code, b.said)
 			}
 			noDeployment(t, ns)
