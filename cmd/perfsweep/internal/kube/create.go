@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -51,6 +52,25 @@ func (c *Client) createFor(ctx context.Context, run Run, kind schema.GroupVersio
 		}
 	}
 	return nil, err
+}
+
+// taken is the error of a name that another object has, and what to do: one that
+// an earlier run left is told from everybody else's.
+func (d *Deployed) taken(ctx context.Context, kind schema.GroupVersionResource, o *unstructured.Unstructured) error {
+	what := fmt.Sprintf("%s %s/%s exists already and is not of this run: ", o.GetKind(), d.Spec.Namespace, o.GetName())
+	const others = "measure what is there without --deploy, or give --target another name"
+	within, stop := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer stop()
+	there, err := d.client.resource(kind, d.Spec.Namespace).Get(within, o.GetName(), metav1.GetOptions{})
+	if err != nil || there.GetLabels()[ManagedByLabel] != ManagedBy || there.GetLabels()[RunLabel] == "" {
+		return errors.New(what + others)
+	}
+	l := leftover(kind, *there)
+	if l.Kept {
+		return fmt.Errorf("%sit was kept on purpose by run %s: %s, or remove it with perfsweep discover -n %s --leftovers --clean=%s", what, clip(l.Run), others, d.Spec.Namespace, clip(l.Run))
+	}
+	return fmt.Errorf("%sit is of run %s, begun on %s at %s: if that is at work still, wait for it or give --target another name; if it has ended, remove what it left with perfsweep discover -n %s --leftovers --clean=%s",
+		what, clip(l.Run), clip(l.Host), l.Started.UTC().Format(time.RFC3339), d.Spec.Namespace, clip(l.Run))
 }
 
 // perhapsMade reports whether a call that failed may have made its object: the

@@ -212,3 +212,43 @@ func TestRemoveInPart(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A name that is taken is told by whose it is: what an earlier run left is removed
+// by that run's name, which needs no waiting for its lease to run out.
+func TestTakenBy(t *testing.T) {
+	run := testRun()
+	for name, c := range map[string]struct {
+		mark func(map[string]any)
+		want string
+		not  string
+	}{
+		"somebody":       {func(map[string]any) {}, "measure what is there without --deploy", "--clean"},
+		"an earlier run": {run.mark, "it is of run " + run.ID + ", begun on host at 2001-09-09T01:46:40Z: if that is at work still, wait for it or give --target another name; if it has ended, remove what it left with perfsweep discover -n bench --leftovers --clean=" + run.ID, "without --deploy"},
+		"one that was kept": {func(o map[string]any) {
+			run.mark(o)
+			child(child(o, "metadata"), "annotations")[KeepAnnotation] = "true"
+		}, "kept on purpose by run " + run.ID + ": measure what is there without --deploy", "at work"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, client := newFakeAPI(t)
+			o := map[string]any{"kind": dgdKind, "apiVersion": "nvidia.com/v1beta1", "metadata": map[string]any{"name": "perf", "namespace": "bench"}}
+			c.mark(o)
+			f.mu.Lock()
+			f.put("/apis/nvidia.com/v1beta1/namespaces/bench/dynamographdeployments/perf", o)
+			f.mu.Unlock()
+			spec := testSpec()
+			spec.ModelCache.Off = true
+			d, err := client.Deploy(t.Context(), testRun(), spec, quiet)
+			var in *InputError
+			if !errors.As(err, &in) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.not) {
+				t.Errorf("%v", err)
+			}
+			if err := d.Remove(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if got := f.kinds(); !maps.Equal(got, map[string]int{dgdKind: 1}) {
+				t.Errorf("left %v", got)
+			}
+		})
+	}
+}

@@ -147,8 +147,7 @@ func (d *Deployed) create(ctx context.Context, p planned) error {
 	o := &unstructured.Unstructured{Object: p.object}
 	got, err := d.client.createFor(ctx, d.run, p.resource, o)
 	if apierrors.IsAlreadyExists(err) {
-		return &InputError{fmt.Errorf("%s %s/%s exists already and is not of this run: measure it without --deploy, give --target another name, or remove what a crashed run left with perfsweep discover --leftovers --clean",
-			o.GetKind(), d.Spec.Namespace, o.GetName())}
+		return &InputError{d.taken(ctx, p.resource, o)}
 	}
 	if err != nil {
 		return explain(err, "create", resourceName(p.resource), d.Spec.Namespace, o.GetName())
