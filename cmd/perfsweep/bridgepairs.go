@@ -126,17 +126,28 @@ func (c *campaign) refereed(ctx context.Context) error {
 	if c.bridge.command == nil {
 		return nil
 	}
-	if _, err := c.ears.countedTokens(ctx); err != nil {
+	_, err := c.ears.countedTokens(ctx)
+	if none := (*noRefereeError)(nil); errors.As(err, &none) {
 		return badInputf("--bridge: %w", err)
 	}
+	if err != nil { // the world's: a page that does not answer, or an interruption
+		return fmt.Errorf("--bridge: %w", err)
+	}
 	return nil
+}
+
+// noRefereeError says that no page that is watched tells of output tokens.
+type noRefereeError struct{ remedy string }
+
+func (e *noRefereeError) Error() string {
+	return "the server's own count of output tokens is the referee, and " + e.remedy
 }
 
 // countedTokens is how many output tokens the servers have counted so far: the
 // frontends, or the engines where no frontend tells.
 func (e ears) countedTokens(ctx context.Context) (float64, error) {
 	if len(e.watch.Sources) == 0 {
-		return 0, errors.New("the server's own count of output tokens is the referee, and no page of its metrics is watched; name the pages with --metrics")
+		return 0, &noRefereeError{"no page of its metrics is watched; name the pages with --metrics"}
 	}
 	pages, err := e.watch.Read(ctx)
 	if err != nil {
@@ -161,7 +172,7 @@ func (e ears) countedTokens(ctx context.Context) (float64, error) {
 	case told:
 		return front, nil
 	case len(engines) == 0:
-		return 0, errors.New("the server's own count of output tokens is the referee, and none of its pages tells it; name its frontend's or all of its workers' pages with --metrics")
+		return 0, &noRefereeError{"none of its pages tells it; name its frontend's or all of its workers' pages with --metrics"}
 	}
 	sum := 0.0
 	for _, id := range slices.Sorted(maps.Keys(engines)) {

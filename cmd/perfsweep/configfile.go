@@ -232,7 +232,10 @@ func shownValues(f *pflag.Flag) []string {
 		values = slices.Clone(list.GetSlice())
 	}
 	for i, v := range values {
+		field, _, _ := strings.Cut(v, "=")
 		switch name, _, ok := strings.Cut(v, ":"); {
+		case f.Name == "body-field" && slices.Contains(keyFields(), strings.ToLower(field)):
+			values[i] = field + "=" + notShown
 		case f.Name == "header" && ok:
 			values[i] = name + ": " + notShown
 		case f.Name == "header":
@@ -243,6 +246,8 @@ func shownValues(f *pflag.Flag) []string {
 			values[i] = shownVariable(v)
 		case strings.Contains(v, "://"):
 			values[i] = shownURL(v)
+		case f.Name == "target" || f.Name == "ab" || f.Name == "metrics": // a URL that is misspelt
+			values[i] = redactURL(v)
 		}
 	}
 	return values

@@ -56,6 +56,10 @@ func TestShownValuesHoldNoKey(t *testing.T) {
 		{"config", "sweep", "--target", "http://127.0.0.1:1", "--gpus", "1", "--api-key-env", key, "-o", "yaml"},
 		{"config", "sweep", "--target", "http://127.0.0.1:1", "--gpus", "1", "--metrics", "http://127.0.0.1:1/metrics?token=" + key},
 		{"config", "sweep", "--target", "http://127.0.0.1:1", "--gpus", "1", "--metrics", "http://127.0.0.1:1/metrics?token=" + key, "-o", "yaml"},
+		{"config", "sweep", "--target", "user:" + key + "@h:1", "--gpus", "1"},
+		{"config", "sweep", "--target", "http:/user:" + key + "@h:1", "--gpus", "1", "-o", "json"},
+		{"config", "sweep", "--target", "http://127.0.0.1:1", "--gpus", "1", "--body-field", `api_key="` + key + `"`},
+		{"sweep", "--target", "http://127.0.0.1:1", "--gpus", "1", "--body-field", `API_KEY="` + key + `"`},
 		{"config", "calibrate", "--target", "http://127.0.0.1:1", "--gpus", "1", "--overlay", "o.yaml", "--bridge", "aiperf=sh --api-key " + key},
 	} {
 		var out bytes.Buffer

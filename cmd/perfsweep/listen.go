@@ -68,6 +68,9 @@ func (c *campaign) listen(ctx context.Context, t *target, cfg loadgen.Config, pr
 	if err != nil {
 		return ears{}, badInputf("--metrics: %w", err)
 	}
+	if err := ctx.Err(); err != nil { // which no page is to blame for
+		return ears{}, fmt.Errorf("reading the pages of metrics: %w", err)
+	}
 	e := ears{frontend: pages[named]}
 	if off {
 		return e, nil

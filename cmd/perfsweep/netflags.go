@@ -139,12 +139,20 @@ func (n *netFlags) headerMap() (map[string]string, error) {
 	return out, nil
 }
 
+// keyFields are names under which some servers take a key in a body.
+func keyFields() []string {
+	return []string{"api_key", "apikey", "api-key", "access_token", "auth_token", "authorization", "password", "secret"}
+}
+
 func (n *netFlags) fieldMap() (map[string]json.RawMessage, error) {
 	out := map[string]json.RawMessage{}
 	for _, f := range n.fields {
 		key, value, ok := strings.Cut(f, "=")
 		if !ok || key == "" {
 			return nil, badInputf("--body-field %q: write key=JSON", f)
+		}
+		if slices.Contains(keyFields(), strings.ToLower(key)) {
+			return nil, badInputf("--body-field %s: the journal keeps what bodies hold, so that a key has no place there: give it with --api-key-file or --api-key-env", key)
 		}
 		if _, twice := out[key]; twice {
 			return nil, badInputf("--body-field %s is given twice; drop one", key)

@@ -94,5 +94,5 @@ func shownURL(s string) string {
 }
 
 func isRedacted(s string) bool {
-	return s == notShown || strings.HasPrefix(s, redacted+"@") || strings.HasSuffix(s, "?"+redacted)
+	return strings.HasSuffix(s, notShown) || strings.HasPrefix(s, redacted+"@") || strings.HasSuffix(s, "?"+redacted)
 }

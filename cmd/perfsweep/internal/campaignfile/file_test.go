@@ -147,6 +147,7 @@ func TestRefused(t *testing.T) {
 		"targets: {a: {nonsense: 1}}":           `1:15: unknown key "nonsense"; keys are the names of flags`,
 		"target: x":                             `1:1: "target" stands at the top level; put it under defaults`,
 		"tragets: {}":                           `1:1: unknown key "tragets", did you mean "targets"?`,
+		"schema_version: &a 1":                  "1:17: an anchor",
 		"schema_version: 2":                     "1:17: schema_version: this perfsweep reads 1",
 		"targets: {a: {gpus: 1, gpus: 2}}":      `1:24: the key "gpus" stands on line 1 already`,
 		"targets: {a: {}, a: {}}":               `1:18: the key "a" stands on line 1 already`,

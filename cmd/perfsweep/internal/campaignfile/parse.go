@@ -160,6 +160,9 @@ func (p *parser) root(n *yaml.Node, f *File) error {
 	return p.entries(n, "a campaign file", func(key, val *yaml.Node) (err error) {
 		switch key.Value {
 		case keyVersion:
+			if err := p.plain(val); err != nil {
+				return err
+			}
 			if val.Kind != yaml.ScalarNode || val.Value != SchemaVersion {
 				return p.node(val, "%s: this perfsweep reads %s", keyVersion, SchemaVersion)
 			}
