@@ -1,9 +1,12 @@
 package calibrate
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/sweep"
 )
 
 // device is a GPU with the size of its memory and the peak rate at which it is
@@ -61,6 +64,19 @@ func deviceOf(product string) (device, bool) {
 // covers: a more specific name was found before.
 func covers(specific, general device) bool {
 	return !slices.ContainsFunc(general.tokens, func(t string) bool { return !slices.Contains(specific.tokens, t) })
+}
+
+// OtherAccelerator says that something was measured on another GPU than the overlay
+// with that criterion is for, "" where it was not, or one of the two is not stated or
+// not known here: half of the speed of a faster device would pass for a healthy one.
+func OtherAccelerator(criterion string, f sweep.Fingerprint) string {
+	product := f.Labels["gpu_product"]
+	is, known := deviceOf(product)
+	meant, named := deviceOf(criterion)
+	if !known || !named || covers(is, meant) {
+		return ""
+	}
+	return fmt.Sprintf("the overlay is for accelerator %s, measured was %s (gpu_product): take the overlay of that GPU", printable(criterion), printable(product))
 }
 
 // weights are the parameters of a model that each token reads, in 10⁹: at least

@@ -40,6 +40,8 @@ func (j *judgement) unusable() string {
 	case j.current.Model != "" && j.current.Model != measured:
 		return fmt.Sprintf("the campaign measured model %s, the overlay pins %s: measure that model, or change the overlay first",
 			printable(measured), printable(j.current.Model))
+	case OtherAccelerator(j.policy.Accelerator, f) != "":
+		return OtherAccelerator(j.policy.Accelerator, f)
 	case len(j.curve.Runs) == 0:
 		return "the journal holds no run"
 	case valid == 0:

@@ -224,6 +224,8 @@ type Sidecar struct {
 	Name       string // its file, for messages
 	Provenance *Provenance
 	Overlay    OverlayState
+	// Accelerator is the overlay's criterion, "" where it has none.
+	Accelerator string
 	// Baseline is the journal that is given as the baseline, zero where none is.
 	Baseline Source
 	// Now is when the check is judged; zero judges no date by it.
@@ -244,6 +246,9 @@ func (s Sidecar) Check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *swe
 		if why := p.olderThan(c); why != "" {
 			r = r.inconclusive(why)
 		}
+	}
+	if why := OtherAccelerator(s.Accelerator, c.Fingerprint); why != "" {
+		r = r.inconclusive(why)
 	}
 	if note := ageNote(c, s.Now); note != "" && !s.Now.IsZero() {
 		r.Reasons = append(slices.Clone(r.Reasons), note)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Gate is what the performance phase of an overlay pins and demands. A zero
@@ -133,4 +134,22 @@ func (g Gate) writable() error {
 		return fmt.Errorf("setting the gate: %+v cannot be written exactly", g)
 	}
 	return nil
+}
+
+// LeavesOpen names what of a whole gate is not in this one, "" where nothing is: an
+// overlay that inherits may have it from a parent.
+func (g Gate) LeavesOpen() string {
+	var open []string
+	for _, p := range []struct {
+		name   string
+		absent bool
+	}{
+		{NameModel, g.Model == ""}, {NameConcurrency, g.ConcurrencyPerGPU == 0},
+		{"a floor", g.FloorPerGPU == 0 && g.Floor == 0}, {NameCeiling, g.CeilingTTFTP99MS == 0},
+	} {
+		if p.absent {
+			open = append(open, p.name)
+		}
+	}
+	return strings.Join(open, ", ")
 }

@@ -101,6 +101,11 @@ func ReplayOverlay(o *Overlay, runs []KnownRun) (Replay, error) {
 	if err != nil {
 		return Replay{}, err
 	}
+	return ReplayGate(o, g, enabled, runs), nil
+}
+
+// ReplayGate is ReplayOverlay with the gate that the overlay's chain makes.
+func ReplayGate(o *Overlay, g Gate, enabled bool, runs []KnownRun) Replay {
 	r := Replay{Overlay: o.Name(), Accelerator: o.Criterion("accelerator"), Service: o.Criterion("service"), Enabled: enabled, Demands: g, Runs: []Judged{}, Shapes: []Shape{}}
 	if !enabled { // a disabled check is no gate, whatever lies beside it
 		g = Gate{}
@@ -127,7 +132,7 @@ func ReplayOverlay(o *Overlay, runs []KnownRun) (Replay, error) {
 		r.Runs = append(r.Runs, j)
 	}
 	r.count(g)
-	return r, nil
+	return r
 }
 
 func count(n int) string {

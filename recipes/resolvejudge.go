@@ -133,6 +133,31 @@ func (r *Resolved) Forbids() error {
 	return nil
 }
 
+// Refused returns the first finding for which the gate of the chain cannot be
+// judged: values that are none, names that contradict each other, files that must be
+// there. That AICR would skip the check is none: this program judges it all the same.
+func (r *Resolved) Refused() error {
+	for _, f := range r.Findings {
+		missing := (f.Rule == "missing-parent" || f.Rule == "missing-mixin") && !r.WholeTree
+		skipped := f.Rule == "no-platform" || f.Rule == "check-without-gate" || f.Rule == "misplaced-gate"
+		if f.Severity == SeverityError && !missing && !skipped {
+			return &PosError{File: f.File, Line: f.Line, Col: f.Col, Rule: f.Rule, Msg: f.Message, Remedy: f.Remedy}
+		}
+	}
+	return nil
+}
+
+// Inherited lists the parts of the gate that do not stand in a file.
+func (r *Resolved) Inherited(file string) []ResolvedValue {
+	var out []ResolvedValue
+	for _, v := range r.Constraints {
+		if isManaged(v.Name) && v.From.File != file {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // Open lists what the resolution could not see.
 func (r *Resolved) Open() []string {
 	var list []string

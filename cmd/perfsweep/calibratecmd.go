@@ -152,13 +152,14 @@ func (a *app) runCalibrate(ctx context.Context, cam *campaign, f *calibrateFlags
 		return err
 	}
 	policy.AcceptDeploymentDiff = f.spec.accept
+	policy.Accelerator, policy.Service = ov.Criterion("accelerator"), ov.Criterion("service")
 	if f.anchor.approve != "" {
 		return a.approveJournal(f, ov, policy)
 	}
-	policy.Accelerator, policy.Service = ov.Criterion("accelerator"), ov.Criterion("service")
 	if err := f.anchor.journals(&policy); err != nil {
 		return err
 	}
+	cam.accelerator = policy.Accelerator
 	unchecked, err := a.rehearse(f, ov, form)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -21,8 +22,10 @@ type campaign struct {
 	model   string // wanted; "" = the only one served
 	// modelFrom says who named it, where that is no flag.
 	modelFrom string
-	overlay   bool       // the result is for an overlay, which must be able to pin the model
-	side      sweep.Side // "" unless two targets are measured in turns
+	overlay   bool // the result is for an overlay, which must be able to pin the model
+	// accelerator is that of the overlay, such as h100, "" where there is none.
+	accelerator string
+	side        sweep.Side // "" unless two targets are measured in turns
 	// baselines are what a check is held against, and census who was ready at
 	// the preflight: the workers that V1 expects.
 	baselines []knownWorkers
@@ -159,6 +162,9 @@ func (c *campaign) drive(ctx context.Context, t *target, spec loadgen.WorkloadSp
 	curve, cfg, err := c.preflight(ctx, t, spec, labels)
 	if err != nil {
 		return curve, sweep.Decision{}, err
+	}
+	if why := calibrate.OtherAccelerator(c.accelerator, curve.Fingerprint); why != "" {
+		return curve, sweep.Decision{}, badInputf("%s", why)
 	}
 	if err := c.refereed(ctx); err != nil {
 		return curve, sweep.Decision{}, err

@@ -100,7 +100,10 @@ func (f *checkFlags) emulateRefused(cam *campaign, file overlayFile, r *report.C
 			r.Curve = c
 		}
 	}
-	return errors.Join(refused, f.emulateAICR(ov, r))
+	if err := f.emulateAICR(ov, r); err != nil && err.Error() != refused.Error() { // a chain is refused twice, and told once
+		return errors.Join(refused, err)
+	}
+	return refused
 }
 
 // gateRuns are the readings that AICR's protocol gives, valid or not.

@@ -70,6 +70,11 @@ AICR_INFERENCE_PERF_CONCURRENCY_PER_GPU, else AICR's defaults; the answer says
 which. --emulate-aicr adds what AICR's own evaluator would conclude, in its order
 and words, with what it overlooks; the verdict stays the one of perfsweep.
 
+Where the overlay's parent lies beside it, or with --recipes DIR, the gate is that
+of the whole chain, as AICR resolves it, and the answer names what is inherited. A
+chain that contradicts itself is refused before anything is measured. Where the
+parent is not there, the answer says what the overlay leaves to it.
+
 --data DIR takes the overlay that "calibrate --data DIR" made of this one, with its
 sidecar, where DIR has one, and resolves the chain across both trees, as AICR does.
 
@@ -109,7 +114,7 @@ run fails or a bad one passes. A run that lacks a figure is never a pass.
 	fl.StringVar(&f.history.path, "history", "", historyUsage)
 	f.files.bind(fl)
 	fl.BoolVar(&f.emulate, "emulate-aicr", false, "also say what AICR's own evaluator would conclude from the same numbers")
-	fl.StringVar(&f.recipes, "recipes", "", recipesUsage+", for --data and --emulate-aicr")
+	fl.StringVar(&f.recipes, "recipes", "", recipesUsage)
 	fl.StringVar(&f.data.dir, "data", "", dataUsage)
 	return c
 }
@@ -150,16 +155,14 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 	if a.flagsOnly {
 		return f.judgeFlags(cam)
 	}
-	if err := a.inForce(f); err != nil {
+	if err := f.files.begin(f.overlay); err != nil {
 		return err
 	}
-	if err := f.files.ready(); err != nil {
-		return err
+	r := report.CheckReport{Overlay: f.overlay}
+	err := errors.Join(a.inForce(f), f.history.ready())
+	if err == nil {
+		r, err = a.check(ctx, cam, f)
 	}
-	if err := f.history.ready(); err != nil {
-		return err
-	}
-	r, err := a.check(ctx, cam, f)
 	var kept error
 	if err == nil {
 		kept = f.history.keep(&r)
@@ -190,20 +193,29 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if err != nil {
 		return r, f.emulateRefused(cam, ov, &r, err)
 	}
-	gate := ov.gate
-	if !ov.enabled {
+	gate, enabled, inherited, err := f.inForceGate(ov)
+	if err != nil {
+		return r, f.emulateRefused(cam, ov, &r, err)
+	}
+	if !enabled {
 		// A disabled check is no gate, whatever constraints lie beside it.
 		r.Result = calibrate.Check(recipes.Gate{}, sweep.Curve{}, f.nodeGPUs, nil)
+		r.Result.Reasons = append(r.Result.Reasons, inherited...)
 		return r, f.emulateAICR(ov.Overlay, &r)
 	}
 	if r.Inputs, err = f.checkInputs(gate, cam.model); err != nil {
 		return r, f.emulateRefused(cam, ov, &r, err)
 	}
+	demanded := gate
 	gate.ConcurrencyPerGPU = r.Inputs.ConcurrencyPerGPU
 	if gate.Model == "" {
 		gate.Model = r.Inputs.Model
 	}
 	sidecar, err := readSidecar(f.sidecar, f.overlay)
+	if err != nil {
+		return r, err
+	}
+	node, err := f.nodeSize(sidecar, demanded)
 	if err != nil {
 		return r, err
 	}
@@ -221,7 +233,7 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	if planned, why := calibrate.PlanPulse(cam.plan, gate, base); why == "" {
 		cam.plan = planned
 	}
-	cam.model, cam.modelFrom = r.Inputs.Model, modelNamedBy(r.Inputs)
+	cam.model, cam.modelFrom, cam.accelerator = r.Inputs.Model, modelNamedBy(r.Inputs), ov.Criterion("accelerator")
 	if base != nil {
 		cam.baselines = append(cam.baselines, knownWorkers{"the baseline", base.Fingerprint})
 	}
@@ -237,8 +249,9 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 		}
 	}
 	r.Findings, r.Stalls = attributeRuns(r.Curve.Runs, r.Curve.Fingerprint.GPUs), stalls(r.Curve.Runs)
-	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: ov.gate}, Baseline: source, Now: time.Now()}
+	side := calibrate.Sidecar{Name: sidecarFile(f.sidecar, f.overlay), Provenance: sidecar, Overlay: calibrate.OverlayState{Bytes: ov.src, Gate: demanded}, Accelerator: cam.accelerator, Baseline: source, Now: time.Now()}
 	r.Result = side.Check(gate, r.Curve, f.nodeGPUs, base)
+	r.Result.Reasons = append(append(r.Result.Reasons, inherited...), node...)
 	if sidecar != nil {
 		if odd := sidecar.OddDates(side.Now); odd != "" {
 			r.Result.Reasons = append(r.Result.Reasons, "in "+side.Name+", "+odd)

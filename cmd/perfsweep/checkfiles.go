@@ -19,7 +19,7 @@ func (f *checkFiles) bind(fl *pflag.FlagSet) {
 	fl.StringVar(&f.junit, "junit", "", "write the verdict to this file as JUnit XML")
 }
 
-// ready tries the files before the first request.
+// ready tries the files.
 func (f *checkFiles) ready() error {
 	for i, path := range []string{f.ctrf, f.junit} {
 		if path == "" {
@@ -31,6 +31,18 @@ func (f *checkFiles) ready() error {
 	}
 	return nil
 }
+
+// begin tries the files before the first request, and puts into them that the check
+// came to no end: it may be killed, and the report of an earlier one that is still
+// there would be read as its verdict.
+func (f *checkFiles) begin(overlay string) error {
+	if err := f.ready(); err != nil {
+		return err
+	}
+	return f.save(report.CheckOutcome{CheckReport: report.CheckReport{Overlay: overlay}, Version: version, Err: errUnended})
+}
+
+var errUnended = errors.New("the check was begun and came to no end: it runs still, or was killed; check again")
 
 // save writes the reports. A check that ended in an error is written too: a
 // file of an earlier run that is still there would be read as this one's.

@@ -67,8 +67,9 @@ otherwise.`,
 }
 
 func (a *app) runLint(c *pflag.FlagSet, f *lintFlags, args []string) error {
-	if f.maxAge < 0 {
-		return badInputf("--max-age %d: must be at least 0 days", f.maxAge)
+	age, err := maxAge(f.maxAge)
+	if err != nil {
+		return err
 	}
 	if f.sidecar != "" && len(args) > 1 {
 		return badInputf("--sidecar %s is of one overlay, and %d files were given; lint them one by one", f.sidecar, len(args))
@@ -78,16 +79,14 @@ func (a *app) runLint(c *pflag.FlagSet, f *lintFlags, args []string) error {
 			return badInputf("--validator: %w", err)
 		}
 	}
-	opt := recipes.Options{Today: time.Now(), MaxAge: time.Duration(f.maxAge) * 24 * time.Hour, Validator: f.validator}
+	opt := recipes.Options{Today: time.Now(), MaxAge: age, Validator: f.validator}
 	if f.resolved {
-		var err error
 		if args, err = withCatalogs(f.recipes, args); err != nil {
 			return err
 		}
 	}
 	sources, router := make([][]byte, len(args)), ""
 	for i, path := range args {
-		var err error
 		if sources[i], err = readOverlay(path); err != nil {
 			return err
 		}
@@ -119,6 +118,17 @@ func (a *app) runLint(c *pflag.FlagSet, f *lintFlags, args []string) error {
 		}
 	}
 	return nil
+}
+
+// mostDays is a hundred years: a number that a duration does not hold would turn round.
+const mostDays = 36500
+
+// maxAge is the value of --max-age.
+func maxAge(days int) (time.Duration, error) {
+	if days < 0 || days > mostDays {
+		return 0, badInputf("--max-age %d: must be between 0 and %d days", days, mostDays)
+	}
+	return time.Duration(days) * 24 * time.Hour, nil
 }
 
 // lintFile lints one file, with its chain and its sidecar where there are any.

@@ -35,7 +35,7 @@ const maxOverlays = 10_000
 
 func (a *app) recipesStatusCmd() *cobra.Command {
 	var image, data string
-	var maxAge int
+	var days int
 	c := &cobra.Command{
 		Use:   "status [--image DIGEST] [DIR]",
 		Short: "List overlays as current, stale, provisional, disabled or without evidence",
@@ -62,14 +62,15 @@ with 0.`,
 		Example: "  perfsweep recipes status --image sha256:0123456789abcdef… recipes/overlays",
 		Args:    atMostOne("one DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if maxAge < 0 {
-				return badInputf("--max-age %d: must be at least 0 days", maxAge)
+			age, err := maxAge(days)
+			if err != nil {
+				return err
 			}
 			dir := filepath.Join("recipes", "overlays")
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			list, err := a.statusOf(dir, data, image, time.Duration(maxAge)*24*time.Hour)
+			list, err := a.statusOf(dir, data, image, age)
 			if err != nil {
 				return err
 			}
@@ -81,7 +82,7 @@ with 0.`,
 	}
 	c.Flags().StringVar(&image, "image", "", "runtime image that the gates are to hold for: its digest, reference or tag")
 	c.Flags().StringVar(&data, "data", "", dataUsage)
-	c.Flags().IntVar(&maxAge, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
+	c.Flags().IntVar(&days, "max-age", 180, "days after which a recorded measurement is stale; 0 never")
 	return c
 }
 

@@ -34,21 +34,12 @@ func (a *app) runReplay(c *cobra.Command, f *checkFlags) error {
 	if err != nil {
 		return err
 	}
-	overlays, err := recipes.Shipped()
-	if f.overlay != "" {
-		var ov overlayFile
-		ov, err = openOverlay(f.overlay)
-		overlays = []*recipes.Overlay{ov.Overlay}
-	}
+	gates, err := f.replayed(runs)
 	if err != nil {
 		return err
 	}
 	r := report.Replays{Record: f.replay, Runs: len(runs)}
-	for _, o := range overlays {
-		one, err := recipes.ReplayOverlay(o, runs)
-		if err != nil {
-			return err
-		}
+	for _, one := range gates {
 		if floor := calibrate.RecordFloor(one.HealthyPerGPU()); floor > 0 {
 			one.ApplyRule(floor)
 		}
@@ -68,6 +59,32 @@ func (a *app) runReplay(c *cobra.Command, f *checkFlags) error {
 		return verdict{exitInconclusive}
 	}
 	return nil
+}
+
+// replayed holds the gate of the overlay that is named, as its chain makes it, or
+// those of the shipped overlays against the runs.
+func (f *checkFlags) replayed(runs []recipes.KnownRun) ([]recipes.Replay, error) {
+	if f.overlay != "" {
+		ov, err := openOverlay(f.overlay)
+		if err != nil {
+			return nil, err
+		}
+		g, enabled, _, err := f.inForceGate(ov)
+		return []recipes.Replay{recipes.ReplayGate(ov.Overlay, g, enabled, runs)}, err
+	}
+	overlays, err := recipes.Shipped()
+	if err != nil {
+		return nil, err
+	}
+	var out []recipes.Replay
+	for _, o := range overlays {
+		one, err := recipes.ReplayOverlay(o, runs)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, one)
+	}
+	return out, nil
 }
 
 func knownRuns(path string) ([]recipes.KnownRun, error) {
