@@ -136,11 +136,13 @@ func (r *Resolved) Forbids() error {
 // Refused returns the first finding for which the gate of the chain cannot be
 // judged: values that are none, names that contradict each other, files that must be
 // there. That AICR would skip the check is none: this program judges it all the same.
+// Nor is what only an overlay that inherits from this one makes of it.
 func (r *Resolved) Refused() error {
 	for _, f := range r.Findings {
 		missing := (f.Rule == "missing-parent" || f.Rule == "missing-mixin") && !r.WholeTree
 		skipped := f.Rule == "no-platform" || f.Rule == "check-without-gate" || f.Rule == "misplaced-gate"
-		if f.Severity == SeverityError && !missing && !skipped {
+		child := f.Rule == "both-floors" && (r.constraint(NameFloor) == nil || r.constraint(NameFloorPerGPU) == nil)
+		if f.Severity == SeverityError && !missing && !skipped && !child {
 			return &PosError{File: f.File, Line: f.Line, Col: f.Col, Rule: f.Rule, Msg: f.Message, Remedy: f.Remedy}
 		}
 	}
