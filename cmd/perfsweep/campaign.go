@@ -287,17 +287,3 @@ func (c *campaign) join(now sweep.Curve, journal *openJournal, old *sweep.Curve,
 	}
 	return curve, workers, err
 }
-
-// network puts the flags for the way to the target into a configuration.
-func (c *campaign) network(cfg *loadgen.Config, t *target) error {
-	n := &c.flags.net
-	if t.simulated {
-		if err := n.forSimulator(); err != nil {
-			return err
-		}
-	}
-	if why := n.exposed(); why != "" {
-		c.say("note: %s", why)
-	}
-	return n.apply(cfg, c.changed("api-key-env"))
-}
