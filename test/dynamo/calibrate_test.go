@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	// calibrateLimit is what a configuration may take.
-	calibrateLimit = 3 * time.Minute
+	// calibrateLimit ends a campaign that hangs. A quiet machine takes a minute, and
+	// one so busy that runs are INVALID and made again took more than three.
+	calibrateLimit = 10 * time.Minute
 	// kneeOctaves is how far the knee may lie from the engines' batch cap,
 	// where throughput stops growing.
 	kneeOctaves = 0.25
