@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // thresholds are the rules in which the reference implementation of §16
@@ -32,7 +33,7 @@ func find(runs []Run, opt Options, th thresholds) Fit {
 	levels, warnings := groupLevels(runs)
 	fit.Warnings = warnings
 	if len(levels) > maxLevels {
-		fit.warn("%d levels are more than the %d that a fit can carry; keep the half-octave ladder", len(levels), maxLevels)
+		fit.warn("%s are more than the %d that a fit can carry; keep the half-octave ladder", plural.Of(len(levels), "level"), maxLevels)
 		return fit
 	}
 	fit.Noise, fit.NoiseDF = cleanLevels(levels, th.gap)
@@ -126,7 +127,7 @@ func (f *Fit) caveats(j *judged) {
 		}
 	}
 	if missing > 0 {
-		f.warn("%d of %d levels have no TTFT p99; a latency edge there cannot be seen", missing, len(j.fitted))
+		f.warn("%d of %s %s no TTFT p99; a latency edge there cannot be seen", missing, plural.Of(len(j.fitted), "level"), plural.Verb(missing, "has", "have"))
 	}
 }
 

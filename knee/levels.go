@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Bounds on input: outside of them a value is a mistake, not a measurement,
@@ -61,10 +62,11 @@ func groupLevels(runs []Run) (levels []*level, warnings []string) {
 		usable = append(usable, r)
 	}
 	if badRuns > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d of %d runs ignored: a concurrency outside 1..%d or a throughput that is not positive and finite; remove them from the input", badRuns, len(runs), maxConcurrency))
+		warnings = append(warnings, fmt.Sprintf("%d of %s ignored: a concurrency outside 1..%d or a throughput that is not positive and finite; remove %s from the input",
+			badRuns, plural.Of(len(runs), "run"), maxConcurrency, plural.Verb(badRuns, "it", "them")))
 	}
 	if badTTFT > 0 {
-		warnings = append(warnings, fmt.Sprintf("%d latencies ignored: not positive and finite", badTTFT))
+		warnings = append(warnings, plural.Of(badTTFT, "latency")+" ignored: not positive and finite")
 	}
 	slices.SortFunc(usable, compareRuns)
 	for _, r := range usable {

@@ -1,6 +1,10 @@
 package knee
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
+)
 
 const (
 	defaultEStar     = 0.20
@@ -28,7 +32,7 @@ func (o Options) Validate() error {
 		return fmt.Errorf("knee options: elasticity %g is outside 0.05..0.5; use %g unless you know better", o.EStar, defaultEStar)
 	}
 	if o.Bootstrap < 0 || o.Bootstrap > maxBootstrap {
-		return fmt.Errorf("knee options: %d bootstrap replicates are outside 0..%d; use %d", o.Bootstrap, maxBootstrap, defaultBootstrap)
+		return fmt.Errorf("knee options: %s %s outside 0..%d; use %d", plural.Of(o.Bootstrap, "bootstrap replicate"), plural.Verb(o.Bootstrap, "is", "are"), maxBootstrap, defaultBootstrap)
 	}
 	return nil
 }

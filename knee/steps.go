@@ -6,19 +6,20 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // cleaningSteps tells what was left out before the fit.
 func (j *judged) cleaningSteps(f *Fit) []Step {
 	noise := Step{
 		Rule:     "run-to-run noise",
-		Seen:     fmt.Sprintf("%.2f %% on %d degrees of freedom, pooled within levels", 100*f.Noise, f.NoiseDF),
+		Seen:     fmt.Sprintf("%.2f %% on %s of freedom, pooled within levels", 100*f.Noise, plural.Of(f.NoiseDF, "degree")),
 		Decision: "a gap wider than the noise explains splits a level, and only its upper runs count",
 	}
 	if j.pool.df <= 0 {
 		noise.Seen, noise.Decision = "no level was repeated", fmt.Sprintf("%.0f %% is assumed", 100*assumedNoise)
 	}
-	left := Step{Rule: "levels left out", Seen: "none", Decision: fmt.Sprintf("%d levels are fitted", len(j.fitted))}
+	left := Step{Rule: "levels left out", Seen: "none", Decision: plural.Of(len(j.fitted), "level") + plural.Verb(len(j.fitted), " is", " are") + " fitted"}
 	var out []string
 	for _, l := range j.measure {
 		if l.valley {
