@@ -2,6 +2,8 @@ package loadgen
 
 import (
 	"fmt"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // busyHost is a share of wall time for which threads of ours waited for a CPU;
@@ -16,13 +18,14 @@ func (c *campaign) environment() (h Health, warnings []string) {
 	h.QuickACK = c.net.made.Load() > 0 && c.net.armed.Load() == c.net.made.Load()
 	warn := func(format string, args ...any) { warnings = append(warnings, fmt.Sprintf(format, args...)) }
 	if n := c.net.steps.Load(); n > 0 {
-		warn("%d reads had an unusable kernel timestamp: was the clock stepped?", n)
+		warn("%s had an unusable kernel timestamp: was the clock stepped?", plural.Of(n, "read"))
 	}
 	if n := c.net.stray.Load(); n > 0 {
-		warn("%d answers were followed by bytes of no answer: answers and requests may be out of step on this server's connections", n)
+		warn("%s %s followed by bytes of no answer: answers and requests may be out of step on this server's connections", plural.Of(n, "answer"), plural.Verb(n, "was", "were"))
 	}
 	if h.SlowConnects > 0 {
-		warn("%d of %d connects took %v or more, as after a lost SYN or at a full accept queue; they are in no latency", h.SlowConnects, h.Dials, slowConnect)
+		warn("%d of %s took %v or more, as after a lost SYN or at a full accept queue; %s in no latency",
+			h.SlowConnects, plural.Of(h.Dials, "connect"), slowConnect, plural.Verb(h.SlowConnects, "it is", "they are"))
 	}
 	if tcp := c.cfg.Dial == nil && c.cfg.Network.UnixSocket == ""; tcp && c.net.made.Load() > 0 && !h.QuickACK {
 		warn("TCP_QUICKACK was not active: a server that leaves Nagle's algorithm on, as Dynamo's frontend does, shows a TTFT of at least 43 ms")

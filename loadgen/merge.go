@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // LoadPod is one of several generators that made a run together.
@@ -93,7 +95,7 @@ func merge(cfg *Config, parts []Part) (*merged, error) {
 		streams += parts[i].streams
 	}
 	if streams != cfg.Concurrency || len(parts) == 0 {
-		return nil, fmt.Errorf("merging a run: its %d parts had %d streams together and the run has %d: a part is missing or is not of this run", len(parts), streams, cfg.Concurrency)
+		return nil, fmt.Errorf("merging a run: its %s had %s together and the run has %d: a part is missing or is not of this run", plural.Of(len(parts), "part"), plural.Of(streams, "stream"), cfg.Concurrency)
 	}
 	m := &merged{control: &control{kind: cfg.Kind, streams: streams, objective: cfg.Objective}}
 	for i := range parts {

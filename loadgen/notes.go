@@ -1,6 +1,10 @@
 package loadgen
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
+)
 
 // notes count what is odd about streams without making a failure of them.
 type notes struct {
@@ -29,20 +33,20 @@ func (n *notes) warnings() []string {
 	var out []string
 	add := func(count int64, text string) {
 		if count > 0 {
-			out = append(out, fmt.Sprintf("%d of %d answers ", count, n.ok)+text)
+			out = append(out, fmt.Sprintf("%d of %s ", count, plural.Of(n.ok, "answer"))+text)
 		}
 	}
-	add(n.byUsage, "had neither a finish_reason nor [DONE] and were taken as complete because they ended with their usage")
+	add(n.byUsage, "had neither a finish_reason nor [DONE] and "+plural.Verb(n.byUsage, "was taken as complete because it ended with its usage", "were taken as complete because they ended with their usage"))
 	if n.noDone < n.ok {
 		add(n.noDone, "ended without [DONE], the others with it: more than one kind of server answered")
 	}
 	if n.noFinish < n.ok {
 		add(n.noFinish, "had no finish_reason, the others did: more than one kind of server answered")
 	}
-	add(n.fell, "counted fewer output tokens at their end than before it: the last count was taken")
+	add(n.fell, "counted fewer output tokens at "+plural.Verb(n.fell, "its", "their")+" end than before it: the last count was taken")
 	add(n.choices, "had more than the one choice that was asked for")
 	if n.deformed > 0 {
-		out = append(out, fmt.Sprintf("%d events were comments wrapped as data and were skipped", n.deformed))
+		out = append(out, plural.Of(n.deformed, "event")+plural.Verb(n.deformed, " was a comment wrapped as data and was skipped", " were comments wrapped as data and were skipped"))
 	}
 	return out
 }

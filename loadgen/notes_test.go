@@ -21,11 +21,11 @@ func TestNotes(t *testing.T) {
 		{"[DONE] at times", []string{chat("a") + finish + usage2, normal}, []string{"1 of 2 answers ended without [DONE]"}},
 		{"finish_reason at times", []string{chat("a") + usage2 + done, normal}, []string{"1 of 2 answers had no finish_reason"}},
 		{"usage ends them", []string{chat("a") + usage2, chat("a") + usage2}, []string{"2 of 2 answers had neither"}},
-		{"usage falls", []string{strings.Replace(chat("a"), "}]}", `}],"usage":{"completion_tokens":9}}`, 1) + usage2 + done}, []string{"1 of 1 answers counted fewer"}},
+		{"usage falls", []string{strings.Replace(chat("a"), "}]}", `}],"usage":{"completion_tokens":9}}`, 1) + usage2 + done}, []string{"1 of 1 answer counted fewer"}},
 		{"another choice", []string{second + usage2 + done}, []string{"more than the one choice"}},
 		{"a choice with fewer tokens than the other", []string{second + usageOf("9") + usageOf("4") + done}, []string{"more than the one choice"}},
 		{"wrapped comments", []string{"data: : x\n\ndata: : x\n\n" + normal}, []string{"2 events were comments"}},
-		{"failures are no oddities", []string{"data: : x\n\n" + chat("a"), "event: error\n\n"}, []string{"1 events were comments"}},
+		{"failures are no oddities", []string{"data: : x\n\n" + chat("a"), "event: error\n\n"}, []string{"1 event was a comment"}},
 	} {
 		var all notes
 		for _, in := range c.streams {

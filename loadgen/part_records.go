@@ -8,6 +8,8 @@ import (
 	"time"
 
 	hdr "github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // partVersion changes with the order or the meaning of what follows it.
@@ -242,7 +244,7 @@ func (p *Part) plausible() error {
 	for i := range p.samples {
 		s := &p.samples[i]
 		if s.ok() && (s.tokens.Completion < 1 || s.tokens.Completion > s.asked) {
-			return fmt.Errorf("an answer of %d tokens where %d were asked for", s.tokens.Completion, s.asked)
+			return fmt.Errorf("an answer of %s where %d %s asked for", plural.Of(s.tokens.Completion, "token"), s.asked, plural.Verb(s.asked, "was", "were"))
 		}
 		if s.end < s.sent {
 			return fmt.Errorf("an answer that ended before its request was sent")
@@ -258,10 +260,10 @@ func (p *Part) plausible() error {
 		}
 	}
 	if math.Abs(spread-tokens) > 1e-6*tokens+1e-6 {
-		return fmt.Errorf("%.0f tokens over time where the answers had %.0f", spread, tokens)
+		return fmt.Errorf("%s over time where the answers had %.0f", plural.Of(spread, "token"), tokens)
 	}
 	if p.course.sent != uint64(len(p.samples)) {
-		return fmt.Errorf("%d requests sent and %d recorded", p.course.sent, len(p.samples))
+		return fmt.Errorf("%s sent and %d recorded", plural.Of(p.course.sent, "request"), len(p.samples))
 	}
 	if p.ended.Before(p.started) || p.ended.Sub(p.started) > time.Duration(maxSpan) {
 		return fmt.Errorf("a run of %v", p.ended.Sub(p.started))

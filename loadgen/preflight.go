@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Preflight is what was learned of an endpoint before any load.
@@ -225,10 +227,10 @@ func (pr *prober) send(i int) (reply, error) {
 	}
 	pr.learnHangUp()
 	if r.tokens.Completion > int64(asked) {
-		return r, fmt.Errorf("the server gave %d output tokens where %d were the limit: it honours neither %s nor %s", r.tokens.Completion, asked, modernLimit, legacyLimit)
+		return r, fmt.Errorf("the server gave %s where %d %s the limit: it honours neither %s nor %s", plural.Of(r.tokens.Completion, "output token"), asked, plural.Verb(asked, "was", "were"), modernLimit, legacyLimit)
 	}
 	if pr.w.spec.IgnoreEOS && r.tokens.Completion < int64(asked) && i == 0 {
-		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("the server gave %d of %d output tokens though ignore_eos was sent: it does not honour it, and runs will fail gate V4", r.tokens.Completion, asked))
+		pr.p.Warnings = append(pr.p.Warnings, fmt.Sprintf("the server gave %d of %s though ignore_eos was sent: it does not honour it, and runs will fail gate V4", r.tokens.Completion, plural.Of(asked, "output token")))
 	}
 	if words > 0 {
 		pr.words = append(pr.words, float64(words))

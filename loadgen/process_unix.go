@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"syscall"
 	"time"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // spareFiles are the descriptors that everything but the streams needs.
@@ -29,7 +31,7 @@ func CheckStreams(streams int) error {
 		return nil
 	}
 	if need := uint64(streams) + spareFiles; uint64(l.Cur) < need {
-		return fmt.Errorf("%d streams need %d open files and the limit is %d: raise it (ulimit -n %d) or use fewer streams", streams, need, l.Cur, need)
+		return fmt.Errorf("%s %s %s and the limit is %d: raise it (ulimit -n %d) or use fewer streams", plural.Of(streams, "stream"), plural.Verb(streams, "needs", "need"), plural.Of(need, "open file"), l.Cur, need)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Run holds cfg.Concurrency streams in flight until the limits are met, drains
@@ -170,7 +172,7 @@ func (c *campaign) request(e *exchange, s *shard, t ticket, stream int) sample {
 	if r.outcome == OK && r.tokens.Completion > int64(ask.out) {
 		// The preflight saw the limit honoured: this count is not to be believed.
 		r.outcome = Protocol
-		r.text = fmt.Sprintf("usage reports %d output tokens where %d were the limit", r.tokens.Completion, ask.out)
+		r.text = fmt.Sprintf("usage reports %s where %d %s the limit", plural.Of(r.tokens.Completion, "output token"), ask.out, plural.Verb(ask.out, "was", "were"))
 	}
 	m := sample{
 		phase: t.phase, outcome: r.outcome, marks: r.marks,

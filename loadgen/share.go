@@ -1,5 +1,7 @@
 package loadgen
 
+import "github.com/perfsweep/perfsweep/internal/plural"
+
 // Share is the part of a run that one of several generators makes. The zero
 // value is the whole. Streams and requests are dealt out in turns, so that the
 // parts together send the requests that one generator would, and none twice.
@@ -16,7 +18,7 @@ func (s Share) check(own int) error {
 		return nil
 	}
 	if s.Of < 1 || s.Index < 0 || s.Index >= s.Of || s.Streams < 1 || dealt(int64(s.Streams), s.Index, s.Of) != int64(own) {
-		return badInput("part %d of %d with %d of %d streams: make the parts of a run with Config.Split", s.Index+1, s.Of, own, s.Streams)
+		return badInput("part %d of %d with %d of %s: make the parts of a run with Config.Split", s.Index+1, s.Of, own, plural.Of(s.Streams, "stream"))
 	}
 	return nil
 }

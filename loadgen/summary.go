@@ -3,6 +3,8 @@ package loadgen
 import (
 	"fmt"
 	"math"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // summarize turns the records of a finished run into a Result. It is pure: the
@@ -199,14 +201,14 @@ func oddities(good []sample, s *shard) []string {
 		}
 	}
 	if blind > 0 {
-		out = append(out, fmt.Sprintf("%d of %d answers had no output in any chunk: they are missing from TTFT", blind, len(good)))
+		out = append(out, fmt.Sprintf("%d of %s had no output in any chunk: %s missing from TTFT", blind, plural.Of(len(good), "answer"), plural.Verb(blind, "it is", "they are")))
 	}
 	if 2*bursts > len(good) {
-		out = append(out, fmt.Sprintf("%d of %d answers came in one burst: something buffers the stream, TTFT and ITL are not the engine's", bursts, len(good)))
+		out = append(out, fmt.Sprintf("%d of %s came in one burst: something buffers the stream, TTFT and ITL are not the engine's", bursts, plural.Of(len(good), "answer")))
 	}
 	out = append(out, s.odd.warnings()...)
 	if s.clamped > 0 {
-		out = append(out, fmt.Sprintf("%d gaps or lags above one hour were counted as one hour", s.clamped))
+		out = append(out, fmt.Sprintf("%d %s counted as one hour", s.clamped, plural.Verb(s.clamped, "gap or lag above one hour was", "gaps or lags above one hour were")))
 	}
 	return out
 }

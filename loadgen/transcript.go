@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen/internal/stream"
 )
 
@@ -94,7 +95,7 @@ func (t *transcript) event(ev stream.Event, at int64) {
 
 func (t *transcript) token(kind stream.Kind, at int64) {
 	if most := cmp.Or(t.most, maxChunks); len(t.times) >= most {
-		t.fail(Protocol, fmt.Sprintf("more than %d chunks in one answer", most))
+		t.fail(Protocol, fmt.Sprintf("more than %s in one answer", plural.Of(most, "chunk")))
 		return
 	}
 	t.times = append(t.times, at)

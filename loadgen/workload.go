@@ -3,6 +3,8 @@ package loadgen
 import (
 	"fmt"
 	"math"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // WorkloadSpec describes the requests of a campaign; it is recorded in the
@@ -90,7 +92,7 @@ func (s WorkloadSpec) checkAICR() error {
 func (s WorkloadSpec) checkSynthetic() error {
 	switch {
 	case s.Pool < 0 || s.Pool > maxPool:
-		return badInput("a pool of %d prompts: use 0 (every request its own) to %d", s.Pool, maxPool)
+		return badInput("a pool of %s: use 0 (every request its own) to %d", plural.Of(s.Pool, "prompt"), maxPool)
 	case !(s.SharedPrefix >= 0 && s.SharedPrefix <= 1):
 		return badInput("a shared prefix of %v: use a fraction of the prompt, 0 to 1", s.SharedPrefix)
 	case s.File != "" || s.FileSHA256 != "":

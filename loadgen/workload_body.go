@@ -3,6 +3,8 @@ package loadgen
 import (
 	"encoding/json"
 	"strconv"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // bodies makes the request bodies of a run.
@@ -126,8 +128,9 @@ func (w *Workload) covers(cfg *Config, limits Limits) error {
 	if cfg.FirstRequest+need <= have {
 		return nil
 	}
-	return badInput("workload %s has %d prompts, of which %d are left, and a run at %d streams sends at least %d: a prefix cache would answer repeated ones; add prompts, or allow it with --reuse-prompts",
-		w.spec.File, len(w.lines), have-min(have, cfg.FirstRequest), cfg.Concurrency, need)
+	left := have - min(have, cfg.FirstRequest)
+	return badInput("workload %s has %s, of which %d %s left, and a run at %s sends at least %d: a prefix cache would answer repeated ones; add prompts, or allow it with --reuse-prompts",
+		w.spec.File, plural.Of(len(w.lines), "prompt"), left, plural.Verb(left, "is", "are"), plural.Of(cfg.Concurrency, "stream"), need)
 }
 
 // fresh is the number of prompts that runs may send before any repeats: the

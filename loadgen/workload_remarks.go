@@ -3,6 +3,8 @@ package loadgen
 import (
 	"fmt"
 	"math"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 const (
@@ -32,7 +34,7 @@ func (w *Workload) remarks(r *Result) []string {
 		out = append(out, fmt.Sprintf("answers had %.1f of %.1f output tokens: without ignore_eos their length is the model's own", got, asked))
 	}
 	if r.RepeatedPrompts > 0 {
-		out = append(out, fmt.Sprintf("%d requests repeated prompts of the campaign: %s has only %d", r.RepeatedPrompts, w.spec.File, len(w.lines)))
+		out = append(out, fmt.Sprintf("%s repeated prompts of the campaign: %s has only %d", plural.Of(r.RepeatedPrompts, "request"), w.spec.File, len(w.lines)))
 	}
 	if text := w.cacheRemark(r); text != "" {
 		out = append(out, text)
