@@ -85,7 +85,7 @@ func TestTemplateEqualsItself(t *testing.T) {
 func TestEachDifferenceAlone(t *testing.T) {
 	for _, c := range []struct{ from, to, says string }{
 		{"replicas: 1\n", "replicas: 2\n", "frontends: 2, not 1"},
-		{"replicas: 4\n", "replicas: 3\n", "workers: 3 in 1 component(s), not 4"},
+		{"replicas: 4\n", "replicas: 3\n", "workers: 3 in 1 component, not 4"},
 		{"least-loaded", "round-robin", "router mode: round-robin, not least-loaded"},
 		{"DYN_ROUTER_MODE", "OTHER", "router mode: not set"},
 		{`["--model"`, `["--max-num-seqs", "256", "--model"`, "flag of the worker: --max-num-seqs 256"},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // AICRInput is what AICR's inference check sees.
@@ -216,7 +218,7 @@ func (e *emulation) throughput() {
 	m := e.in.Measured
 	if m.GPUs > 0 && m.GPUs < m.GPUsPerNode {
 		floor *= float64(m.GPUs) / float64(m.GPUsPerNode)
-		e.note("the floor is scaled to %s for %d of %d GPUs; how AICR prints that is not known", decimal(floor), m.GPUs, m.GPUsPerNode)
+		e.note("the floor is scaled to %s for %d of %s; how AICR prints that is not known", decimal(floor), m.GPUs, plural.Of(m.GPUsPerNode, "GPU"))
 	}
 	if m.TokPerSec < floor*0.9 {
 		e.fail(CodeInternal, "inference throughput %.2f tokens/sec does not satisfy constraint %q (with 10%% tolerance)", m.TokPerSec, value)

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -182,4 +183,21 @@ func provisionalIn(src string) string {
 		}
 	}
 	return ""
+}
+
+// The comments of every version say what was measured: "8 GPU(s)" of the first ones,
+// "1 GPU" and "8 GPUs" of those that came later.
+func TestCommentOfAnyVersion(t *testing.T) {
+	for _, gpus := range []string{"1 GPU(s)", "8 GPU(s)", "1 GPU", "8 GPUs"} {
+		for model, want := range map[string]bool{"Qwen/Qwen3-8B": false, "Qwen/Qwen3-32B": true} {
+			comment := "# Target http://engine:8000; " + gpus + "; model " + model + "; workload aicr (ISL 128).\n      constraints:"
+			src := strings.Replace(replaced("Qwen/Qwen3-8B", "Qwen/Qwen3-8B"), "constraints:", comment, 1)
+			got := slices.ContainsFunc(Lint("f", []byte(src)), func(f Finding) bool {
+				return f.Rule == "stale-provenance" && strings.Contains(f.Message, "records the model")
+			})
+			if got != want {
+				t.Errorf("%s of model %s: told as another model: %v", gpus, model, got)
+			}
+		}
+	}
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // styler looks for what AICR's .yamllint.yaml refuses. One finding a rule is
@@ -27,7 +29,7 @@ func (l *linter) style() {
 	for _, rule := range s.order {
 		p := s.first[rule]
 		if n := s.count[rule]; n > 1 {
-			p.Msg += fmt.Sprintf(" (%d places)", n)
+			p.Msg += " (" + plural.Of(n, "place") + ")"
 		}
 		l.add(p, SeverityWarning)
 	}
@@ -100,7 +102,7 @@ func (s *styler) brackets(n *yaml.Node) {
 	tail := len(before) - len(strings.TrimRight(before, " "))
 	wide := inner != "" && inner[0] != '#' && len(after)-len(inner) > most
 	if wide || strings.TrimSpace(before) != "" && tail > most && len(n.Content) > 0 {
-		s.say(open.line+1, o.text.column(open.line, open.off), rule, fmt.Sprintf("more than %d space(s) inside of %s", most, rule), "remove them")
+		s.say(open.line+1, o.text.column(open.line, open.off), rule, fmt.Sprintf("more than %s inside of %s", plural.Of(most, "space"), rule), "remove them")
 	}
 }
 

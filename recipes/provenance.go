@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // recorded is what the comments of the performance phase say was measured.
@@ -55,7 +57,8 @@ func (o *Overlay) record(today time.Time) recorded {
 	if m := regexp.MustCompile(`Measured at ([0-9]{1,6}) in flight per GPU`).FindStringSubmatch(prose); m != nil {
 		r.conc, _ = strconv.Atoi(m[1])
 	}
-	if m := regexp.MustCompile(`GPU\(s\); model ([A-Za-z0-9._/-]{1,200}); workload`).FindStringSubmatch(prose); m != nil {
+	// Comments of the first versions say GPU(s).
+	if m := regexp.MustCompile(`GPU(?:s|\(s\))?; model ([A-Za-z0-9._/-]{1,200}); workload`).FindStringSubmatch(prose); m != nil {
 		r.model = m[1]
 	}
 	for _, s := range regexp.MustCompile(`\b20[0-9]{2}-[01][0-9]-[0-3][0-9]\b`).FindAllString(prose, -1) {
@@ -157,7 +160,7 @@ func (l *linter) provenance(opt Options) {
 	case r.date.IsZero() && !r.ahead.IsZero():
 		stale(fmt.Sprintf("the date in the comment is %s, which is still to come", r.ahead.Format(time.DateOnly)))
 	case !r.date.IsZero() && opt.MaxAge > 0 && opt.Today.Sub(r.date) > opt.MaxAge:
-		stale(fmt.Sprintf("the newest date in the comment is %s, %d days ago", r.date.Format(time.DateOnly), int(opt.Today.Sub(r.date).Hours()/24)))
+		stale(fmt.Sprintf("the newest date in the comment is %s, %s ago", r.date.Format(time.DateOnly), plural.Of(int(opt.Today.Sub(r.date).Hours()/24), "day")))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // What AICR's inference-perf check deploys for itself, one node at a time, as
@@ -34,7 +36,7 @@ func (d *Deployment) Differences(gpus int, model string) (differs, unknown []str
 		say("frontends: %d, not 1", n)
 	}
 	if n := count(d.Workers); n != gpus || len(d.Workers) != 1 {
-		say("workers: %d in %d component(s), not %d in 1, one a GPU", n, len(d.Workers), gpus)
+		say("workers: %d in %s, not %d in 1, one a GPU", n, plural.Of(len(d.Workers), "component"), gpus)
 	}
 	for _, c := range d.Others {
 		say("component %s: not in the template", clip(c.Name))

@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Bounds on what Resolve reads and follows. AICR's own tree has fewer than 200
@@ -59,7 +61,7 @@ func (t *tree) load(fsys fs.FS, dir, kind string, into map[string]*Overlay) erro
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return path.Ext(e.Name()) != ".yaml" || e.IsDir() })
 	if len(entries) > MaxTreeFiles {
-		return fmt.Errorf("reading the recipe folder: %s has %d YAML files, more than %d; name the folder that holds overlays and mixins", dir, len(entries), MaxTreeFiles)
+		return fmt.Errorf("reading the recipe folder: %s has %s, more than %d; name the folder that holds overlays and mixins", dir, plural.Of(len(entries), "YAML file"), MaxTreeFiles)
 	}
 	for _, e := range entries {
 		name := path.Join(dir, e.Name())
