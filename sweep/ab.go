@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -63,7 +64,7 @@ func InTurns(a, b []Run) error {
 		}
 	}
 	if d := len(a) - len(b); d < -1 || d > 1 {
-		return fmt.Errorf("there are %d runs of A and %d of B: they were not measured in turns", len(a), len(b))
+		return fmt.Errorf("there %s %s of A and %d of B: they were not measured in turns", plural.Verb(len(a), "is", "are"), plural.Of(len(a), "run"), len(b))
 	}
 	return nil
 }

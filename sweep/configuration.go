@@ -3,6 +3,8 @@ package sweep
 import (
 	"fmt"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Configuration is the campaign file that a campaign was begun with, and the
@@ -31,12 +33,12 @@ func lawfulConfiguration(c *Configuration) error {
 		return fmt.Errorf("its configuration has a SHA-256 of %.80q", c.SHA256)
 	}
 	if len(c.Flags) > maxConfigFlags {
-		return fmt.Errorf("its configuration has %d flags, more than %d", len(c.Flags), maxConfigFlags)
+		return fmt.Errorf("its configuration has %s, more than %d", plural.Of(len(c.Flags), "flag"), maxConfigFlags)
 	}
 	words := []string{c.File, c.Target}
 	for name, values := range c.Flags {
 		if name == "" || len(values) > maxConfigValues {
-			return fmt.Errorf("its configuration has %d values of the flag %.80q", len(values), name)
+			return fmt.Errorf("its configuration has %s of the flag %.80q", plural.Of(len(values), "value"), name)
 		}
 		words = append(append(words, name), values...)
 	}

@@ -19,7 +19,7 @@ func TestJournalConfiguration(t *testing.T) {
 		"one":     {conf: &Configuration{File: "perfsweep.yaml", SHA256: sum, Target: "gb300", Flags: map[string][]string{"levels": {"8", "16"}, "anchor": {}}}},
 		"no hash": {conf: &Configuration{File: "perfsweep.yaml"}, bad: "SHA-256"},
 		"hash":    {conf: &Configuration{SHA256: strings.Repeat("0F", 32)}, bad: "SHA-256"},
-		"no name": {conf: &Configuration{SHA256: sum, Flags: map[string][]string{"": {"8"}}}, bad: "values of the flag"},
+		"no name": {conf: &Configuration{SHA256: sum, Flags: map[string][]string{"": {"8"}}}, bad: "1 value of the flag"},
 		"long":    {conf: &Configuration{SHA256: sum, Flags: map[string][]string{"x": {strings.Repeat("x", maxConfigWord+1)}}}, bad: "a word of"},
 		"many":    {conf: &Configuration{SHA256: sum, Flags: map[string][]string{"x": make([]string, maxConfigValues+1)}}, bad: "values of the flag"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -18,7 +19,8 @@ func measurable(v float64) bool { return v == 0 || v >= leastNumber && v <= most
 func consistent(r Run, f Fingerprint) error {
 	res, gpus := &r.Result, f.GPUs
 	if want := r.Step.ConcurrencyPerGPU * gpus; res.Concurrency != 0 && res.Concurrency != want {
-		return fmt.Errorf("%d streams where %d per GPU on %d GPUs were planned", res.Concurrency, r.Step.ConcurrencyPerGPU, gpus)
+		return fmt.Errorf("%s where %d per GPU on %s %s planned",
+			plural.Of(res.Concurrency, "stream"), r.Step.ConcurrencyPerGPU, plural.Of(gpus, "GPU"), plural.Verb(want, "was", "were"))
 	}
 	if res.Kind != "" && res.Kind != r.Step.Kind {
 		return fmt.Errorf("the result of a %s run where a %s run was planned", res.Kind, r.Step.Kind)
@@ -45,7 +47,7 @@ func consistent(r Run, f Fingerprint) error {
 			}
 		}
 		if !(g.Share >= 0 && g.Share <= 1) || g.Good < 0 || g.Good > g.Requests {
-			return fmt.Errorf("%d good requests of %d, a share of %v", g.Good, g.Requests, g.Share)
+			return fmt.Errorf("%s of %d, a share of %v", plural.Of(g.Good, "good request"), g.Requests, g.Share)
 		}
 	}
 	if err := lawful(r); err != nil {

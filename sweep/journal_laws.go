@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -44,11 +45,11 @@ func lawful(r Run) error {
 	w := &res.WholeRun
 	switch ok := res.Measured[loadgen.OK]; {
 	case !agree(w.RequestsPerSec*w.Seconds, float64(w.Requests)):
-		return fmt.Errorf("whole run: %d requests in %v s are not %v a second", w.Requests, w.Seconds, w.RequestsPerSec)
+		return fmt.Errorf("whole run: %s in %v s %s not %v a second", plural.Of(w.Requests, "request"), w.Seconds, plural.Verb(w.Requests, "is", "are"), w.RequestsPerSec)
 	case !agree(res.OutputTokensPerRequest*float64(w.Requests), w.OutputTokens):
-		return fmt.Errorf("whole run: %d requests of %v output tokens are not %v tokens", w.Requests, res.OutputTokensPerRequest, w.OutputTokens)
+		return fmt.Errorf("whole run: %s of %v output tokens %s not %v tokens", plural.Of(w.Requests, "request"), res.OutputTokensPerRequest, plural.Verb(w.Requests, "is", "are"), w.OutputTokens)
 	case len(res.Measured) > 0 && w.Requests > 0 && ok != w.Requests:
-		return fmt.Errorf("%d measured requests ended well, the whole run counts %d", ok, w.Requests)
+		return fmt.Errorf("%s ended well, the whole run counts %d", plural.Of(ok, "measured request"), w.Requests)
 	case !res.Started.IsZero() && !res.Ended.IsZero() && res.Ended.Before(res.Started):
 		return fmt.Errorf("its result ended before it started")
 	case !res.Started.IsZero() && !r.Started.IsZero() && !res.Started.Equal(r.Started):
@@ -109,7 +110,7 @@ func lawfulSeries(res *loadgen.Result) error {
 		res.Kind != loadgen.Gate && e.OutputTokens > 0 && math.Abs(short) > seriesShare*e.OutputTokens:
 		return fmt.Errorf("%v tokens in the windows of its series, and %v in all", sum, e.OutputTokens)
 	case !agree(res.SeriesSeconds*float64(len(res.Series)), e.Seconds):
-		return fmt.Errorf("%d windows of %v s are not the %v s measured", len(res.Series), res.SeriesSeconds, e.Seconds)
+		return fmt.Errorf("%s of %v s %s not the %v s measured", plural.Of(len(res.Series), "window"), res.SeriesSeconds, plural.Verb(len(res.Series), "is", "are"), e.Seconds)
 	}
 	return nil
 }
@@ -119,13 +120,13 @@ func lawfulLoad(res *loadgen.Result) error {
 	h, n := res.Health, float64(res.Concurrency)
 	switch {
 	case n > 0 && h.DeliveredConcurrency > n*(1+roundingShare):
-		return fmt.Errorf("%v requests in flight on %d streams", h.DeliveredConcurrency, res.Concurrency)
+		return fmt.Errorf("%v requests in flight on %s", h.DeliveredConcurrency, plural.Of(res.Concurrency, "stream"))
 	case h.DeliveredConcurrency > 0 && h.DeliveredConcurrencyLow > h.DeliveredConcurrency*(1+roundingShare):
 		return fmt.Errorf("%v requests in flight at the least and %v in the mean", h.DeliveredConcurrencyLow, h.DeliveredConcurrency)
 	}
 	for o, n := range res.Measured {
 		if all, told := res.All[o]; told && all < n {
-			return fmt.Errorf("%d requests of outcome %.40q in all, and %d measured", all, o, n)
+			return fmt.Errorf("%s of outcome %.40q in all, and %d measured", plural.Of(all, "request"), o, n)
 		}
 	}
 	return nil
@@ -141,7 +142,7 @@ func lawfulWorkers(w *Workers, labels map[string]string) error {
 		return nil
 	}
 	if stated, err := strconv.Atoi(labels[labelWorkers]); err == nil && stated > 0 && w.Expected != stated {
-		return fmt.Errorf("%d workers expected, and the campaign's label says workers=%d", w.Expected, stated)
+		return fmt.Errorf("%s expected, and the campaign's label says workers=%d", plural.Of(w.Expected, "worker"), stated)
 	}
 	for _, roll := range []Roll{w.Before, w.After} {
 		ids := map[string]bool{}
@@ -149,7 +150,7 @@ func lawfulWorkers(w *Workers, labels map[string]string) error {
 			ids[id] = true
 		}
 		if roll.Unread == "" && len(ids) != roll.Ready || len(ids) != len(roll.IDs) {
-			return fmt.Errorf("%d workers ready, and %d ids of %d workers", roll.Ready, len(roll.IDs), len(ids))
+			return fmt.Errorf("%s ready, and %s of %s", plural.Of(roll.Ready, "worker"), plural.Of(len(roll.IDs), "id"), plural.Of(len(ids), "worker"))
 		}
 	}
 	return nil

@@ -47,9 +47,9 @@ func TestContradictoryRuns(t *testing.T) {
 		{"a negative load", func(r *Run) { r.Result.Health.DeliveredConcurrency = -64 }, "-64 is no measurement"},
 		{"a load of more than its streams", func(r *Run) { r.Result.Health.DeliveredConcurrency = 65 }, "65 requests in flight on 64 streams"},
 		{"negative prompts", func(r *Run) { r.Result.TotalPromptTokens = -1 }, "-1 is no measurement"},
-		{"eight workers of one id", func(r *Run) { r.Workers.After.IDs = []string{"1"} }, "2 workers ready, and 1 ids"},
-		{"one worker twice", func(r *Run) { r.Workers.Before.IDs = []string{"1", "1"} }, "2 workers ready, and 2 ids of 1 workers"},
-		{"another label", func(r *Run) { r.Workers.Expected = 1 }, "1 workers expected, and the campaign's label says workers=2"},
+		{"eight workers of one id", func(r *Run) { r.Workers.After.IDs = []string{"1"} }, "2 workers ready, and 1 id of 1 worker"},
+		{"one worker twice", func(r *Run) { r.Workers.Before.IDs = []string{"1", "1"} }, "2 workers ready, and 2 ids of 1 worker"},
+		{"another label", func(r *Run) { r.Workers.Expected = 1 }, "1 worker expected, and the campaign's label says workers=2"},
 		{"a roll that was not read", func(r *Run) { r.Workers.After = Roll{Unread: "HTTP 500"} }, ""},
 	} {
 		curve := recorded(1)

@@ -11,6 +11,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -155,7 +156,7 @@ func parseHeader(line []byte) (Curve, error) {
 		return Curve{}, fmt.Errorf("damaged header: %w", err)
 	}
 	if h.Fingerprint.GPUs < 1 || h.Fingerprint.GPUs > MaxGPUs {
-		return Curve{}, fmt.Errorf("damaged header: %d GPUs", h.Fingerprint.GPUs)
+		return Curve{}, fmt.Errorf("damaged header: %s", plural.Of(h.Fingerprint.GPUs, "GPU"))
 	}
 	if itl := h.Preflight.StreamITLMS; !measurable(itl) {
 		return Curve{}, fmt.Errorf("damaged header: a single-stream ITL of %v ms is no measurement", itl)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -32,7 +33,7 @@ func (o Outlook) String() string {
 	if o.MostRuns > o.MostHere {
 		most += fmt.Sprintf(", or %d if the knee comes out lower", o.MostRuns)
 	}
-	s := fmt.Sprintf("about %s to go (%s), %s", runsText(o.Runs), most, about(o.Time))
+	s := fmt.Sprintf("about %s to go (%s), %s", plural.Of(o.Runs, "run"), most, about(o.Time))
 	if o.PairRuns > 0 {
 		s += fmt.Sprintf("; %d of them in pairs with AIPerf", o.PairRuns)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -106,7 +107,7 @@ func (p Plan) Validate() error {
 		return err
 	}
 	if p.Repeats < 1 || p.Repeats > maxRepeats {
-		return fmt.Errorf("%d passes over the levels: use 1..%d", p.Repeats, maxRepeats)
+		return fmt.Errorf("%s over the levels: use 1..%d", plural.Of(p.Repeats, "pass"), maxRepeats)
 	}
 	if !(p.EStar >= minEStar && p.EStar <= maxEStar) {
 		return fmt.Errorf("e* = %v is outside %v..%v", p.EStar, minEStar, maxEStar)
@@ -118,7 +119,7 @@ func (p Plan) Validate() error {
 		return err
 	}
 	if p.MaxRuns < 1 || p.MaxRuns > MaxRunsBound {
-		return fmt.Errorf("at most %d runs: use 1..%d", p.MaxRuns, MaxRunsBound)
+		return fmt.Errorf("at most %s: use 1..%d", plural.Of(p.MaxRuns, "run"), MaxRunsBound)
 	}
 	if p.MaxWall < 0 || p.MinWatch < 0 {
 		return fmt.Errorf("a negative duration (%v, %v) bounds nothing", p.MaxWall, p.MinWatch)
@@ -133,7 +134,7 @@ func (p Plan) validatePoint() error {
 	case p.Check && p.Point == 0:
 		return fmt.Errorf("a check needs the concurrency per GPU to check")
 	case p.PulseAt < 0 || p.PulseAt > maxLevel || p.PulseRuns < 0 || p.PulseRuns > maxRepeats || (p.PulseAt > 0) != (p.PulseRuns > 0):
-		return fmt.Errorf("a pulse of %d runs at %d per GPU: use 1..%d runs at %d..%d", p.PulseRuns, p.PulseAt, maxRepeats, minLevel, maxLevel)
+		return fmt.Errorf("a pulse of %s at %d per GPU: use 1..%d runs at %d..%d", plural.Of(p.PulseRuns, "run"), p.PulseAt, maxRepeats, minLevel, maxLevel)
 	case p.PulseAt > 0 && !p.Check:
 		return fmt.Errorf("only a check takes a pulse")
 	case p.Check && p.Confirm:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -111,17 +112,19 @@ func (r Run) stalled() bool {
 func (a tally) verdict(n, want int) string {
 	switch {
 	case a.stalls() && a.before > 0:
-		return fmt.Sprintf("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
+		return fmt.Sprintf("unstable: the endpoint stood still before any load, and %d of %s at %d per GPU stalled", a.stalled, plural.Of(a.made, "attempt"), n)
 	case a.stalls() && a.earlier > 0:
-		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled, after %d in earlier windows", a.stalled, a.made, n, a.earlier)
+		return fmt.Sprintf("unstable: %d of %s at %d per GPU stalled, after %d in earlier windows", a.stalled, plural.Of(a.made, "attempt"), n, a.earlier)
 	case a.stalls():
-		return fmt.Sprintf("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.made, n)
+		return fmt.Sprintf("unstable: %d of %s at %d per GPU stalled", a.stalled, plural.Of(a.made, "attempt"), n)
 	case a.torn():
 		return fmt.Sprintf("unstable: gate runs at %d per GPU are of two kinds, ×%.1f apart in TTFT p99 and ×%.1f in p50", n, apart(a.p99), apart(a.p50))
 	case a.valid >= want && a.hopeless():
-		return fmt.Sprintf("%d of %d attempts at %d per GPU were INVALID (%s), at most %d may be", a.made-a.valid, a.made, n, gatesOf(a.invalid), a.tries-a.want)
+		return fmt.Sprintf("%d of %s at %d per GPU %s INVALID (%s), at most %d may be",
+			a.made-a.valid, plural.Of(a.made, "attempt"), n, plural.Verb(a.made-a.valid, "was", "were"), gatesOf(a.invalid), a.tries-a.want)
 	case a.valid < want:
-		return fmt.Sprintf("only %d of %d attempts at %d per GPU were valid (%s), %d of at most %d are needed", a.valid, a.made, n, gatesOf(a.invalid), want, a.tries)
+		return fmt.Sprintf("only %d of %s at %d per GPU %s valid (%s), %d of at most %d %s needed",
+			a.valid, plural.Of(a.made, "attempt"), n, plural.VerbOf(a.valid, a.made, "was", "were"), gatesOf(a.invalid), want, a.tries, plural.Verb(want, "is", "are"))
 	}
 	return ""
 }
@@ -187,7 +190,7 @@ func (t *tape) confirm(op OperatingPoint) Decision {
 			if !t.keepPulseBase(again) {
 				return Decision{}
 			}
-			return Decision{Point: again, Reason: fmt.Sprintf("%s, confirmed by %d of %d attempts", again.Sentence(), a.valid, a.made)}
+			return Decision{Point: again, Reason: fmt.Sprintf("%s, confirmed by %d of %s", again.Sentence(), a.valid, plural.Of(a.made, "attempt"))}
 		}
 		op = again
 	}
@@ -227,5 +230,5 @@ func (t *tape) check() Decision {
 		return t.unconfirmed(op, bad)
 	}
 	op.Healthy = true
-	return Decision{Point: op, Reason: fmt.Sprintf("%d of %d attempts at %d per GPU are valid", a.valid, a.made, n)}
+	return Decision{Point: op, Reason: fmt.Sprintf("%d of %s at %d per GPU %s valid", a.valid, plural.Of(a.made, "attempt"), n, plural.VerbOf(a.valid, a.made, "is", "are"))}
 }

@@ -2,9 +2,9 @@ package sweep
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -111,7 +111,7 @@ func provePoint(p Plan, fit knee.Fit, v *view) (op OperatingPoint, need int) {
 			op.Reason = fmt.Sprintf("%d per GPU was not measured", q)
 			return op, q
 		case have < want[q]:
-			op.Reason = fmt.Sprintf("%d per GPU has %s, %d are needed", q, strings.Replace(runsText(have), "run", "valid run", 1), want[q])
+			op.Reason = fmt.Sprintf("%d per GPU has %s, %d %s needed", q, plural.Of(have, "valid run"), want[q], plural.Verb(want[q], "is", "are"))
 			return op, q
 		case v.split(q, fit):
 			op.Reason = fmt.Sprintf("unstable: throughput at %d per GPU is not of one piece", q)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Servers is what the servers said of themselves while a run was measured.
@@ -59,7 +61,7 @@ func checkServers(s *Servers) []Violation {
 			Remedy: "find out why a worker restarted, left or came, and measure again"})
 	}
 	if f := s.Frontends; f != nil && (f.Before != f.Expected || f.After != f.Expected) {
-		out = append(out, Violation{Gate: "V1", Observed: fmt.Sprintf("%d of %d frontends answered when the run began, %d when it ended", f.Before, f.Expected, f.After),
+		out = append(out, Violation{Gate: "V1", Observed: fmt.Sprintf("%d of %s answered when the run began, %d when it ended", f.Before, plural.Of(f.Expected, "frontend"), f.After),
 			Threshold: fmt.Sprintf("%d, as before the campaign", f.Expected), Remedy: "find the frontend that is missing, and measure again"})
 	}
 	if v := checkShares(s.Shares); v.Gate != "" {
@@ -80,7 +82,7 @@ func checkShares(shares []Share) Violation {
 		Remedy: "look at the worker named and at the router's mode; a share that is right on purpose belongs to another deployment"}
 	usual := Median(done)
 	if i := busiest(done); done[i] > mostCompleted*usual && done[i]-usual > chanceSD*math.Sqrt(usual) {
-		v.Observed = fmt.Sprintf("worker %s completed %.0f requests where the median worker completed %.0f", shares[i].Worker, done[i], usual)
+		v.Observed = fmt.Sprintf("worker %s completed %s where the median worker completed %.0f", shares[i].Worker, plural.Of(done[i], "request"), usual)
 		return v
 	}
 	usual = Median(flying)

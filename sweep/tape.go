@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
@@ -80,7 +81,7 @@ func (t *tape) take(s Step) (r Run, ok bool) {
 		case t.ended != "":
 			t.spent = t.ended
 		case s.countsAsRun() && t.counted >= t.plan.MaxRuns:
-			t.spent = fmt.Sprintf("the limit of %s is reached", runsText(t.plan.MaxRuns))
+			t.spent = fmt.Sprintf("the limit of %s is reached", plural.Of(t.plan.MaxRuns, "run"))
 		case t.plan.MaxWall > 0 && t.wall >= t.plan.MaxWall:
 			t.spent = fmt.Sprintf("the time limit of %s is reached", t.plan.MaxWall)
 		default:
@@ -118,13 +119,6 @@ func (t *tape) unsteady() string {
 
 // countsAsRun: a confirmation and a pulse have bounds of their own.
 func (s Step) countsAsRun() bool { return s.Purpose != Confirm && s.Purpose != Pulse }
-
-func runsText(n int) string {
-	if n == 1 {
-		return "1 run"
-	}
-	return fmt.Sprintf("%d runs", n)
-}
 
 // run makes one planned steady run at n and repeats it while it is INVALID, at
 // most twice. got is false if none of the attempts was usable; ok is false

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // What an environment shows that is not steady. Three stalls within 29 runs in
@@ -95,7 +97,7 @@ func (s *steadiness) burst() string {
 			}
 			at = append(at, place)
 			if k := len(at) - burstStalls; k >= 0 && place-at[k] < burstStretch {
-				return fmt.Sprintf("%d of %d runs in a row up to %d per GPU stood still for a while (V6): the environment is bursty", burstStalls, place-at[k]+1, top)
+				return fmt.Sprintf("%d of %s in a row up to %d per GPU stood still for a while (V6): the environment is bursty", burstStalls, plural.Of(place-at[k]+1, "run"), top)
 			}
 		}
 	}

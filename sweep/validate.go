@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -94,14 +95,14 @@ func checkOutcomes(r loadgen.Result) []Violation {
 		if bad, total := part.o.Bad(), part.o.Total(); float64(bad) > maxBadShare*float64(total) {
 			return []Violation{{
 				Gate: "V2", Threshold: limit, Remedy: remedy,
-				Observed: fmt.Sprintf("%d of %d %s requests (%.2f %%)", bad, total, part.name, 100*float64(bad)/float64(total)),
+				Observed: fmt.Sprintf("%d of %s (%.2f %%)", bad, plural.Of(total, part.name+" request"), 100*float64(bad)/float64(total)),
 			}}
 		}
 	}
 	switch {
 	case r.All.Total() < r.Measured.Total():
 		return []Violation{{
-			Gate: "V2", Observed: fmt.Sprintf("%d requests measured of %d sent", r.Measured.Total(), r.All.Total()), Threshold: limit,
+			Gate: "V2", Observed: fmt.Sprintf("%s measured of %d sent", plural.Of(r.Measured.Total(), "request"), r.All.Total()), Threshold: limit,
 			Remedy: "what became of all requests, the warm-up's among them, is not told: measure again",
 		}}
 	case r.Measured.Total() == 0:
@@ -113,7 +114,7 @@ func checkOutcomes(r loadgen.Result) []Violation {
 		return []Violation{{Gate: "V2", Observed: "the run was cancelled", Threshold: limit, Remedy: "run it again"}}
 	case r.Kind == loadgen.Gate && r.Capped:
 		return []Violation{{
-			Gate: "V2", Observed: fmt.Sprintf("cut off by its time limit after %d requests", r.Measured.Total()),
+			Gate: "V2", Observed: "cut off by its time limit after " + plural.Of(r.Measured.Total(), "request"),
 			Threshold: "the whole number of requests of the protocol",
 			Remedy:    "the evaluator's job would not end in time either; lower the concurrency or the output length",
 		}}
@@ -140,7 +141,7 @@ func checkLength(r loadgen.Result, w loadgen.WorkloadSpec, medianRatio float64) 
 		v.Observed, v.Threshold = "no output tokens in usage", "usage with every request"
 		v.Remedy = "the server must report usage in streams (stream_options.include_usage)"
 	case r.RepeatedPrompts > 0:
-		v.Observed, v.Threshold = fmt.Sprintf("%d requests repeated prompts of the campaign", r.RepeatedPrompts), "only new prompts"
+		v.Observed, v.Threshold = plural.Of(r.RepeatedPrompts, "request")+" repeated prompts of the campaign", "only new prompts"
 		v.Remedy = "the file of prompts came to its end, and a prefix cache answers repeated ones: add prompts, or allow it with --reuse-prompts"
 	case w.IgnoreEOS && r.RequestedOutputTokens <= 0:
 		v.Observed, v.Remedy = "the requested output length is unknown", "give the workload an output length"
@@ -203,7 +204,7 @@ func checkSuspended(r loadgen.Result) *Violation {
 		Remedy: "it is repeated; keep the process running (no Ctrl-Z, no debugger), its container unfrozen and its machine awake",
 	}
 	if more := len(r.Suspended) - 1; more > 0 {
-		v.Observed += fmt.Sprintf("; and %d more times", more)
+		v.Observed += "; and " + plural.Of(more, "more time")
 	}
 	return &v
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -23,7 +24,7 @@ func checkDrift(r loadgen.Result) []Violation {
 	}
 	y := rebin(r.Series, maxDriftWindows)
 	if len(y) < minDriftWindows {
-		v.Observed = fmt.Sprintf("not measured: %d windows, %d are needed", len(y), minDriftWindows)
+		v.Observed = fmt.Sprintf("not measured: %s, %d are needed", plural.Of(len(y), "window"), minDriftWindows)
 		v.Remedy = "the steady part was too short; raise the run's time limit"
 		return []Violation{v}
 	}

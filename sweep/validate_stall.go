@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -55,7 +56,7 @@ func checkStall(r loadgen.Result) []Violation {
 	if below == 0 {
 		return nil
 	}
-	v.Observed = fmt.Sprintf("%d of %d windows of %.1f s below %.0f %% of the median, the lowest at %.0f %%", below, len(windows), seconds, 100*stallShare, 100*low/typical)
+	v.Observed = fmt.Sprintf("%d of %s of %.1f s below %.0f %% of the median, the lowest at %.0f %%", below, plural.Of(len(windows), "window"), seconds, 100*stallShare, 100*low/typical)
 	v.Threshold = "0 windows"
 	return []Violation{v}
 }

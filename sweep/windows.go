@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -123,5 +124,5 @@ func (t *tape) confirmAgain() Decision {
 	if bad := missedAt(t.plan.Objective, t.view, op.ConcurrencyPerGPU); bad != "" {
 		return t.unconfirmed(op, fmt.Sprintf("window %d: %s", w, bad))
 	}
-	return Decision{Point: op, Reason: fmt.Sprintf("%s, again in window %d by %d of %d attempts", t.first.Reason, w, a.valid, a.made)}
+	return Decision{Point: op, Reason: fmt.Sprintf("%s, again in window %d by %d of %s", t.first.Reason, w, a.valid, plural.Of(a.made, "attempt"))}
 }

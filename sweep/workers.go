@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Workers is what run gate V1 rests on: who was ready right before and right
@@ -72,14 +74,14 @@ func checkWorkers(w *Workers) []Violation {
 	case w.After.Unread != "":
 		v.Observed, v.Remedy = "the ready workers could not be counted after the run: "+w.After.Unread, unreadRemedy
 	case w.Before.Ready != w.Expected || w.After.Ready != w.Expected:
-		v.Observed = fmt.Sprintf("%d of %d workers ready before the run, %d after", w.Before.Ready, w.Expected, w.After.Ready)
+		v.Observed = fmt.Sprintf("%d of %s ready before the run, %d after", w.Before.Ready, plural.Of(w.Expected, "worker"), w.After.Ready)
 		if len(left) > 0 {
 			v.Observed += "; left: " + strings.Join(left, ", ")
 		}
 		v.Remedy = "find the worker that is missing or too many, and measure again; if the deployment is meant to be so, say it with --label workers=N, which makes another baseline"
 	case len(left) > 0 || len(joined) > 0:
-		v.Observed = fmt.Sprintf("%d of %d workers ready, but not the same ones: left during the run: %s; joined: %s",
-			w.After.Ready, w.Expected, strings.Join(left, ", "), strings.Join(joined, ", "))
+		v.Observed = fmt.Sprintf("%d of %s ready, but not the same ones: left during the run: %s; joined: %s",
+			w.After.Ready, plural.Of(w.Expected, "worker"), strings.Join(left, ", "), strings.Join(joined, ", "))
 		v.Remedy = "a worker restarted during the run: find out why, and measure again"
 	default:
 		return nil

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -94,7 +95,7 @@ func Curves(a, b Side, o Options) (Report, error) {
 	var xs, ts, gs []Stratum
 	for _, n := range slices.Sorted(maps.Keys(ra)) {
 		if a, b := len(ra[n]), len(rb[n]); a > MaxRuns || b > MaxRuns {
-			return r, fmt.Errorf("%d runs of A and %d of B at %d per GPU: the exact test is for at most %d; leave some out, by a rule that does not look at their values", a, b, n, MaxRuns)
+			return r, fmt.Errorf("%s of A and %d of B at %d per GPU: the exact test is for at most %d; leave some out, by a rule that does not look at their values", plural.Of(a, "run"), b, n, MaxRuns)
 		}
 		if len(rb[n]) == 0 {
 			r.OnlyA = append(r.OnlyA, n)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -110,7 +111,7 @@ func (r *Report) pair(ra, rb map[int][]knee.Run, goodA, goodB map[int][]sweep.Go
 	for _, n := range slices.Sorted(maps.Keys(ra)) {
 		a, b := ra[n], rb[n]
 		if len(a) != len(b) {
-			return fmt.Errorf("%d runs of A and %d of B at %d per GPU are no pairs", len(a), len(b), n)
+			return fmt.Errorf("%s of A and %d of B at %d per GPU are no pairs", plural.Of(len(a), "run"), len(b), n)
 		}
 		var x, t []Pair
 		for i := range a {

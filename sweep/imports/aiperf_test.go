@@ -239,7 +239,7 @@ func TestAIPerfLeavesOut(t *testing.T) {
 	if d := cmp.Diff([]knee.Run{row6(16, 1000, 10, 30, 10, 12), row6(64, 3500, 15, 45, 10, 12), row5(128, 6000, 30, 0, 10)}, c.Runs); d != "" {
 		t.Error(d)
 	}
-	for i, want := range []string{"whole run", "3 of 2003 requests failed", "40.0 of 64 streams", "TTFT p99 of 1 runs is not used"} {
+	for i, want := range []string{"whole run", "3 of 2003 requests failed", "40.0 of 64 streams", "TTFT p99 of 1 run is not used"} {
 		if len(c.Notes) != 4 || !strings.Contains(c.Notes[i], want) {
 			t.Fatalf("%q, want %q", c.Notes, want)
 		}

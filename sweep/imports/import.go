@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -45,7 +46,7 @@ type point struct {
 func gather(points []point, gpus int, notes ...string) (Curve, error) {
 	c := Curve{Notes: notes}
 	if gpus < 1 || gpus > sweep.MaxGPUs {
-		return c, fmt.Errorf("%d GPUs: these results do not say how many GPUs were measured; give a number from 1 to %d", gpus, sweep.MaxGPUs)
+		return c, fmt.Errorf("%s: these results do not say how many GPUs were measured; give a number from 1 to %d", plural.Of(gpus, "GPU"), sweep.MaxGPUs)
 	}
 	seen := map[string]string{}
 	few, fewest := 0, math.Inf(1)
@@ -59,17 +60,17 @@ func gather(points []point, gpus int, notes ...string) (Curve, error) {
 				p.where, key, orNone(p.conditions[key]), orNone(points[0].conditions[key]), points[0].where)
 		}
 		if p.concurrency%gpus != 0 {
-			return Curve{}, fmt.Errorf("%s: a concurrency of %d is no whole number per GPU on %d GPUs", p.where, p.concurrency, gpus)
+			return Curve{}, fmt.Errorf("%s: a concurrency of %d is no whole number per GPU on %s", p.where, p.concurrency, plural.Of(gpus, "GPU"))
 		}
 		if i >= MaxRuns {
 			return Curve{}, fmt.Errorf("%s: more than %d runs", p.where, MaxRuns)
 		}
 		if total := p.ok + p.bad; p.bad > maxBadShare*total {
-			c.note("%s is not used: %.0f of %.0f requests failed or were cut off, and the limit is %.1f %% (V2)", p.where, p.bad, total, 100*maxBadShare)
+			c.note("%s is not used: %.0f of %s failed or %s cut off, and the limit is %.1f %% (V2)", p.where, p.bad, plural.Of(total, "request"), plural.Verb(p.bad, "was", "were"), 100*maxBadShare)
 			continue
 		}
 		if p.delivered > 0 && p.delivered < 0.9*float64(p.concurrency) {
-			c.note("%s: %.1f of %d streams were in flight on average, ramp and drain included", p.where, p.delivered, p.concurrency)
+			c.note("%s: %.1f of %s %s in flight on average, ramp and drain included", p.where, p.delivered, plural.Of(p.concurrency, "stream"), plural.Verb(p.concurrency, "was", "were"))
 		}
 		r := knee.Run{
 			ConcurrencyPerGPU: p.concurrency / gpus, TokPerSecPerGPU: p.tokPerSec / float64(gpus),
@@ -82,7 +83,7 @@ func gather(points []point, gpus int, notes ...string) (Curve, error) {
 		c.Runs = append(c.Runs, r)
 	}
 	if few > 0 {
-		c.note("TTFT p99 of %d runs is not used: it needs %d requests, and they had as few as %.0f", few, sweep.P99Requests, fewest)
+		c.note("TTFT p99 of %s is not used: it needs %d requests, and there were as few as %.0f", plural.Of(few, "run"), sweep.P99Requests, fewest)
 	}
 	if len(c.Runs) == 0 {
 		return Curve{}, errors.New(c.Notes[len(c.Notes)-1] + "; no run is left")

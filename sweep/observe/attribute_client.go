@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Shares from which on what a client saw is more than an incident.
@@ -114,7 +116,7 @@ func refused(v *seen) (o opinion) {
 		}
 		return o
 	}
-	o.say("%d of %d requests were refused (status 429, 503 or 529)", c.Shed, total)
+	o.say("%d of %s %s refused (status 429, 503 or 529)", c.Shed, plural.Of(total, "request"), plural.Verb(c.Shed, "was", "were"))
 	if told && counted.Delta > 0 {
 		o.say("the server counts %.0f refused for load", counted.Delta)
 	}
@@ -131,11 +133,11 @@ func unseen(v *seen) (o opinion) {
 	case len(v.workers) == 0 && s.Scrapes == 0:
 		o.say("no server was watched: a plain endpoint tells nothing of what it holds back")
 	case len(v.workers) == 0:
-		o.say("in %d scrapes no page told of running requests %d times", s.Scrapes, minScrapes)
+		o.say("in %s no page told of running requests %d times", plural.Of(s.Scrapes, "scrape"), minScrapes)
 	case s.Missed > s.Scrapes:
-		o.say("%d of %d scrapes failed", s.Missed, s.Missed+s.Scrapes)
+		o.say("%d of %s failed", s.Missed, plural.Of(s.Missed+s.Scrapes, "scrape"))
 	case v.unwatched() > 0 && v.holds():
-		o.say("%d of %d workers tell of their requests", len(v.workers), len(v.workers)+v.unwatched())
+		o.say("%d of %s %s requests", len(v.workers), plural.Of(len(v.workers)+v.unwatched(), "worker"), plural.Verb(len(v.workers), "tells of its", "tell of their"))
 	default:
 		return o
 	}

@@ -1,6 +1,10 @@
 package observe
 
-import "math"
+import (
+	"math"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
+)
 
 // cacheFull holds when the KV cache is full and costs something: requests are
 // preempted, or wait although the batch has room.
@@ -24,9 +28,9 @@ func cacheFull(v *seen) (o opinion) {
 	if preempted == 0 && !waits {
 		return o
 	}
-	o.say("the KV cache is %.0f %% full (%.0f %% on average) on %d of %d workers", 100*fullest, 100*average, full, told)
+	o.say("the KV cache is %.0f %% full (%.0f %% on average) on %d of %s", 100*fullest, 100*average, full, plural.Of(told, "worker"))
 	if preempted > 0 {
-		o.say("%.0f requests were preempted", preempted)
+		o.say("%s %s preempted", plural.Of(preempted, "request"), plural.Verb(preempted, "was", "were"))
 	}
 	o.say("%s", v.placesLine())
 	if v.cap > 0 {
@@ -76,10 +80,11 @@ func batchFull(v *seen) (o opinion) {
 	}
 	o.say("%s", v.placesLine())
 	if atCap > 0 {
-		o.say("%d of %d workers run at least %.0f %% of their cap of %.0f", atCap, len(v.workers), 100*fullBatch, v.cap)
+		o.say("%d of %s %s at least %.0f %% of %s cap of %.0f",
+			atCap, plural.Of(len(v.workers), "worker"), plural.Verb(atCap, "runs", "run"), 100*fullBatch, plural.Verb(atCap, "its", "their"), v.cap)
 	}
 	if ceiling > 0 {
-		o.say("%d of %d workers never run more than they do while others wait", ceiling, len(v.workers))
+		o.say("%d of %s never %s while others wait", ceiling, plural.Of(len(v.workers), "worker"), plural.Verb(ceiling, "runs more than it does", "run more than they do"))
 	}
 	o.say("%s", v.gainLine())
 	switch {
@@ -122,7 +127,7 @@ func frontendFull(v *seen) (o opinion) {
 		switch was, ok := v.stageBelow(s); {
 		case is < stageFloorMS:
 		case ok && is >= stageGrowth*was:
-			o.say("%s takes %.1f ms a request, %.2f ms at %d streams", s.what, is, was, v.lowest.Client.Streams)
+			o.say("%s takes %.1f ms a request, %.2f ms at %s", s.what, is, was, plural.Of(v.lowest.Client.Streams, "stream"))
 			grew++
 		case !ok && is >= 0.1*v.Client.TTFTP50MS && v.Client.TTFTP50MS > 0:
 			o.say("%s takes %.1f ms of the %.0f ms to a first token", s.what, is, v.Client.TTFTP50MS)
@@ -130,13 +135,13 @@ func frontendFull(v *seen) (o opinion) {
 		}
 	}
 	if stalls := v.Span.Frontend[LoopStalls].Delta; stalls > 0 && grew > 0 {
-		o.say("the frontend's event loop stood still %.0f times", stalls)
+		o.say("the frontend's event loop stood still %s", plural.Of(stalls, "time"))
 	}
 	if queue, ok := v.Span.Frontend.told(LoopQueue); ok && queue.Mean >= 1 && grew > 0 {
-		o.say("%.0f tasks wait in the frontend's own queues", queue.Mean)
+		o.say("%s %s in the frontend's own queues", plural.Of(queue.Mean, "task"), plural.Verb(queue.Mean, "waits", "wait"))
 	}
 	if active, n := v.overGPUs(SMActive); n > 0 && active < idleSMs && grew > 0 {
-		o.say("the SMs of %d GPUs were active for %.0f %% of the time", n, 100*active)
+		o.say("the SMs of %s were active for %.0f %% of the time", plural.Of(n, "GPU"), 100*active)
 	}
 	o.say("%s", v.gainLine())
 	if grew == 0 {
@@ -228,9 +233,9 @@ func computeFull(v *seen) (o opinion) {
 // engineRoom is what GPUs and their hosts say of engines that are held to be busy.
 func (v *seen) engineRoom(o *opinion) {
 	if active, n := v.overGPUs(SMActive); n > 0 && active < idleSMs {
-		o.but("the SMs of %d GPUs were active for %.0f %% of the time: the GPUs are not what is busy", n, 100*active)
+		o.but("the SMs of %s were active for %.0f %% of the time: the GPUs are not what is busy", plural.Of(n, "GPU"), 100*active)
 	} else if n > 0 {
-		o.say("the SMs of %d GPUs were active for %.0f %% of the time", n, 100*active)
+		o.say("the SMs of %s were active for %.0f %% of the time", plural.Of(n, "GPU"), 100*active)
 	}
 	if capped, n := v.overGPUs(PowerCap); n > 0 && capped >= cappedMost {
 		o.say("the power limit held their clocks for %.0f %% of the time", 100*capped)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // What GPUs and nodes say of themselves; the simulator has neither, so that these
@@ -47,7 +49,7 @@ func (v *seen) sickGPUs() (lines []string, sick int) {
 	for _, name := range slices.Sorted(maps.Keys(v.Span.GPUs)) {
 		s, before := v.Span.GPUs[name], len(lines)
 		if e := s[ECCDouble]; e.Delta > 0 {
-			lines = append(lines, fmt.Sprintf("GPU %s counted %.0f uncorrected memory errors during the run", name, max(1, e.Delta)))
+			lines = append(lines, fmt.Sprintf("GPU %s counted %s during the run", name, plural.Of(max(1, e.Delta), "uncorrected memory error")))
 		}
 		if x := s[XID]; x.Max > 0 && (x.Min < x.Max || x.N < s.readings()) {
 			// An exporter shows the last error for good; one that was there
@@ -93,7 +95,7 @@ func (v *seen) overGPUs(m Metric) (mean float64, gpus int) {
 func (v *seen) hardware() []string {
 	lines, _ := v.sickGPUs()
 	if len(lines) > maxFaults {
-		lines = append(lines[:maxFaults], fmt.Sprintf("and %d more faults of GPUs", len(lines)-maxFaults))
+		lines = append(lines[:maxFaults], "and "+plural.Of(len(lines)-maxFaults, "more fault")+" of GPUs")
 	}
 	return append(lines, v.Span.Node.pressed("a server's node")...)
 }
@@ -110,11 +112,11 @@ func faulty(v *seen) (o opinion) {
 	if sick == 0 || 2*sick > len(v.Span.GPUs) || !v.busy() || !known || rising {
 		return o
 	}
-	o.say("%d of %d GPUs are sick by their own word", sick, len(v.Span.GPUs))
+	o.say("%d of %s %s own word", sick, plural.Of(len(v.Span.GPUs), "GPU"), plural.Verb(sick, "is sick by its", "are sick by their"))
 	o.say("%s, and there is room for more", v.placesLine())
 	o.say("%s", v.gainLine())
 	if v.alike() {
-		o.but("all %d workers make as many tokens, with as many requests on them", len(v.workers))
+		o.but("all %s make as many tokens, with as many requests on them", plural.Of(len(v.workers), "worker"))
 	}
 	return o.decided()
 }

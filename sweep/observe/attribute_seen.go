@@ -3,6 +3,8 @@ package observe
 import (
 	"fmt"
 	"math"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Thresholds of the rules. Those of running, waiting and held are from the
@@ -193,7 +195,7 @@ func (v *seen) gainLine() string {
 func growth(from, to float64) float64 { return 100 * (to/from - 1) }
 
 func (v *seen) placesLine() string {
-	s := fmt.Sprintf("of %.1f streams %.1f run and %.1f wait on %d workers", v.streams, v.running, v.waiting, len(v.workers))
+	s := fmt.Sprintf("of %.1f streams %.1f run and %.1f wait on %s", v.streams, v.running, v.waiting, plural.Of(len(v.workers), "worker"))
 	if v.pending > 0 {
 		s += fmt.Sprintf(", %.1f wait in the router", v.pending)
 	}

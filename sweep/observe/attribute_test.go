@@ -114,7 +114,7 @@ func TestOneLevel(t *testing.T) {
 		"the cap of the small one is told": {levelAt(24, 602, 157, 14, capOf(4), runs(4.6, 0.4, Stats{Running: upTo(4.6, 9)}), runs(3.3, 14.8)),
 			Imbalance, "worker 1001"},
 		"least-loaded over 16 and 4": {levelAt(24, 1031, 100, 14, capOf(16), runs(11.6, 0.4), runs(3.6, 8)), Imbalance, "worker 1001"},
-		"both full, one smaller":     {levelAt(48, 1010, 100, 14, capOf(16), runs(15.5, 15), runs(3.9, 13.6)), BatchCap, "never run more"},
+		"both full, one smaller":     {levelAt(48, 1010, 100, 14, capOf(16), runs(15.5, 15), runs(3.9, 13.6)), BatchCap, "never runs more"},
 		"field case of eight": {levelAt(2048, 1010, 30743, 14, capOf(1022), runs(1022, 151), runs(366, 0), runs(16, 0), runs(90, 0), runs(120, 0), runs(80, 0), runs(100, 0), runs(103, 0)),
 			Imbalance, "1022.0 with 151.0 waiting"},
 		"one is slow": {levelAt(64, 1010, 50, 14, Stats{}, runs(16, 0, Stats{OutputTokens: counter(9000), Requests: counter(90)}), runs(16, 0, Stats{OutputTokens: counter(9100), Requests: counter(91)}),

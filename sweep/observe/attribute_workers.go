@@ -3,6 +3,8 @@ package observe
 import (
 	"slices"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Bounds of run gate V7 (knee.md §8), and what makes a ratio of small counts
@@ -78,7 +80,7 @@ func (v *seen) called(ids []string) []string {
 func missing(v *seen, o *opinion) {
 	// One whose page is not watched would hold some of the streams.
 	if n := v.Workers; n > len(v.workers) && !v.holds() {
-		o.say("%d of %d workers serve, and they hold all of the load: %s", len(v.workers), n, v.placesLine())
+		o.say("%d of %s %s all of the load: %s", len(v.workers), plural.Of(n, "worker"), plural.Verb(len(v.workers), "serves, and it holds", "serve, and they hold"), v.placesLine())
 	}
 }
 
@@ -139,8 +141,8 @@ func slow(v *seen, o *opinion) {
 			}
 			load, _ := medianOf(others, func(w Worker) (float64, bool) { return w.load(), true })
 			if enough(w, others) && typical > slower*own.Delta && w.load() >= load/slower {
-				o.say("worker %s made %.0f tokens with %.1f requests on it, the others %.0f with %.1f (median)",
-					w.called(), own.Delta, w.load(), typical, load)
+				o.say("worker %s made %s with %.1f requests on it, the others %.0f with %.1f (median)",
+					w.called(), plural.Of(own.Delta, "token"), w.load(), typical, load)
 				o.workers = append(o.workers, w.ID)
 			}
 			break
@@ -181,7 +183,7 @@ func overloaded(v *seen, o *opinion) {
 		own, ok := w.Stats[Requests]
 		typical, all := medianOf(others, func(w Worker) (float64, bool) { s, ok := w.Stats[Requests]; return s.Delta, ok })
 		if ok && all && known && !rising && typical >= minCompleted && own.Delta >= maxShare*typical && beyondChance(own.Delta, typical) {
-			o.say("worker %s did %.0f requests, the others %.0f (median)", w.called(), own.Delta, typical)
+			o.say("worker %s did %s, the others %.0f (median)", w.called(), plural.Of(own.Delta, "request"), typical)
 			o.workers = append(o.workers, w.ID)
 		}
 	}
