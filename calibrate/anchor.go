@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -132,7 +133,7 @@ func (e *evidence) comparable(a AnchorJournal) string {
 	runs := anchorAttempts(a.Curve, e.op())
 	x := runs.throughputs()
 	if len(x) < anchorRuns {
-		return fmt.Sprintf("it has %d valid gate runs at %d per GPU, %d are needed", len(x), e.op(), anchorRuns)
+		return fmt.Sprintf("it has %s at %d per GPU, %d are needed", plural.Of(len(x), "valid gate run"), e.op(), anchorRuns)
 	}
 	if len(e.attempts.valid) == 0 {
 		return "this campaign has no valid gate run to compare"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -182,4 +183,14 @@ func invalidRuns(c sweep.Curve) (n int, byGate map[string]int) {
 		}
 	}
 	return n, byGate
+}
+
+// notUsed says how many runs of a curve are INVALID, "" if none is.
+func notUsed(c sweep.Curve) string {
+	n, by := invalidRuns(c)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s %s INVALID and %s not used (%s)",
+		n, plural.Of(len(c.Runs), "run"), plural.Verb(n, "is", "are"), plural.Verb(n, "was", "were"), counts(by))
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -88,7 +89,7 @@ func pulseApart(b sweep.PulseBase, n noise) string {
 	for _, r := range b.Runs {
 		x, p50 = append(x, r.Result.Window.OutputTokPerSec), append(p50, r.Result.Window.TTFTP50MS)
 	}
-	at := fmt.Sprintf("the %d steady runs at %d per GPU, where the capacity pulse of checks is taken, contradict each other", len(x), b.ConcurrencyPerGPU)
+	at := fmt.Sprintf("the %s at %d per GPU, where the capacity pulse of checks is taken, contradict each other", plural.Of(len(x), "steady run"), b.ConcurrencyPerGPU)
 	if gap, allowed, split := splitGap(x, n); len(x) > 1 && split {
 		return fmt.Sprintf("%s: a gap of %s in throughput, noise explains %s", at, percentGap(gap), percentGap(allowed))
 	}

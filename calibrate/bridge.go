@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -69,7 +70,7 @@ func BridgeOf(pairs []sweep.BridgePair, n int) *Bridge {
 // weigh computes the ratios; why says what speaks against them.
 func (b *Bridge) weigh(pairs []sweep.BridgePair) (why string) {
 	if len(pairs) < MinBridgePairs {
-		return fmt.Sprintf("%d valid pairs at %d per GPU (%d more failed a run gate), and %d are needed", len(pairs), b.ConcurrencyPerGPU, b.Invalid, MinBridgePairs)
+		return fmt.Sprintf("%s at %d per GPU (%d more failed a run gate), and %d are needed", plural.Of(len(pairs), "valid pair"), b.ConcurrencyPerGPU, b.Invalid, MinBridgePairs)
 	}
 	var x, t, theirs, ours []float64
 	for _, p := range pairs {

@@ -1,6 +1,10 @@
 package calibrate
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
+)
 
 // bridgeRefused is what speaks against a bridge that was begun, "" where none was
 // or it stands: what was asked to be read as AIPerf does is not written as perfsweep
@@ -27,10 +31,10 @@ func (j *judgement) bridgeLine(p Proposal) string {
 	}
 	share, limit := b.floorFactors()
 	multiple, upper := b.ceilingFactors()
-	return fmt.Sprintf(bridgedComment+"%s, %d pairs with perfsweep in turns at %d per GPU: it reads x%.4f of the throughput (repeats within %.4f to %.4f) "+
+	return fmt.Sprintf(bridgedComment+"%s, %s with perfsweep in turns at %d per GPU: it reads x%.4f of the throughput (repeats within %.4f to %.4f) "+
 		"and x%.3f of the TTFT p99 (%.3f to %.3f). Floor and ceiling are what AIPerf sees: the median times %.4f and L times %.4f, twice the median TTFT p99 times %.3f and its limit times %.3f. "+
 		"Of the tokens that the server counted perfsweep counts x%.4f, AIPerf x%.4f. A check by perfsweep divides floor and ceiling by the same two ratios again, which it takes from the sidecar.",
-		printable(b.Version), b.Pairs, b.ConcurrencyPerGPU, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High,
+		printable(b.Version), plural.Of(b.Pairs, "pair"), b.ConcurrencyPerGPU, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High,
 		share, limit, multiple, upper, b.PerfsweepCounted, b.AIPerfCounted)
 }
 
@@ -68,7 +72,7 @@ func lossAt(streams int) (l knownLoss, beyond bool) {
 func (j *judgement) unbridged(p Proposal) string {
 	streams := j.op() * j.curve.Fingerprint.GPUs
 	at, beyond := lossAt(streams)
-	s := fmt.Sprintf("On two cores AIPerf 0.13.0 read x%.2f of what perfsweep read of a paced server at %d streams", at.share, at.streams)
+	s := fmt.Sprintf("On two cores AIPerf 0.13.0 read x%.2f of what perfsweep read of a paced server at %s", at.share, plural.Of(at.streams, "stream"))
 	if beyond {
 		s += ", the most that were compared"
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -122,8 +123,8 @@ func check(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curve, ke
 		out.Reasons = []string{out.Pulse.Reason}
 	case e.Pass:
 		out.Verdict = Pass
-		out.Reasons = []string{fmt.Sprintf("median of %d valid attempts of %d: %s output tok/s per GPU, TTFT p99 %s ms",
-			out.Valid, out.Attempts, num(out.TokPerSecPerGPU), num(out.TTFTP99MS))}
+		out.Reasons = []string{fmt.Sprintf("median of %s of %d: %s output tok/s per GPU, TTFT p99 %s ms",
+			plural.Of(out.Valid, "valid attempt"), out.Attempts, num(out.TokPerSecPerGPU), num(out.TTFTP99MS))}
 	default:
 		out.Verdict = Fail
 		out.Reasons = slices.Clone(e.Reasons)
@@ -169,8 +170,8 @@ func checkNotes(g recipes.Gate, c sweep.Curve, gpusPerNode int, base *sweep.Curv
 	if cold := sweep.WarmingUp(c.Runs); cold != "" {
 		out = append(out, cold)
 	}
-	if n, by := invalidRuns(c); n > 0 {
-		out = append(out, fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(c.Runs), counts(by)))
+	if left := notUsed(c); left != "" {
+		out = append(out, left)
 	}
 	return out
 }
@@ -199,7 +200,7 @@ func mismatches(g recipes.Gate, c sweep.Curve, base *sweep.Curve) []string {
 		was, stated := workers(base.Fingerprint)
 		is, known := workers(f)
 		if stated && known && was != is {
-			say("the baseline had %d workers on these GPUs, the check %d: workers are lost, or this is another deployment", was, is)
+			say("the baseline had %s on these GPUs, the check %d: workers are lost, or this is another deployment", plural.Of(was, "worker"), is)
 		}
 	}
 	if f.Effort == sweep.Quick && !f.Simulated {
@@ -224,19 +225,20 @@ func doubtful(a attempts, n int, s noise, stoodStill bool) []string {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	switch {
 	case a.stalled > 0 && stoodStill:
-		say("unstable: the endpoint stood still before any load, and %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
+		say("unstable: the endpoint stood still before any load, and %d of %s at %d per GPU stalled", a.stalled, plural.Of(a.total, "attempt"), n)
 	case a.stalled > sweep.MaxStalls:
-		say("unstable: %d of %d attempts at %d per GPU stalled", a.stalled, a.total, n)
+		say("unstable: %d of %s at %d per GPU stalled", a.stalled, plural.Of(a.total, "attempt"), n)
 	}
 	if failed := a.total - len(a.valid); len(a.valid) < checkValid || failed > checkInvalid {
 		why := "none failed"
 		if failed > 0 {
 			why = a.why()
 		}
-		say("%d of %d attempts at %d per GPU are valid (%s); %d are needed, with at most %d that are not", len(a.valid), a.total, n, why, checkValid, checkInvalid)
+		say("%d of %s at %d per GPU %s valid (%s); %d are needed, with at most %d that are not",
+			len(a.valid), plural.Of(a.total, "attempt"), n, plural.VerbOf(len(a.valid), a.total, "is", "are"), why, checkValid, checkInvalid)
 	}
 	if a.shortP99 > 0 {
-		say("%d gate runs ended with fewer than %d requests: their TTFT p99 is not used", a.shortP99, sweep.P99Requests)
+		say("%s ended with fewer than %d requests: their TTFT p99 is not used", plural.Of(a.shortP99, "gate run"), sweep.P99Requests)
 	}
 	if len(a.valid) < 2 {
 		return out

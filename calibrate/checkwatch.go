@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -37,5 +38,6 @@ func surplus(c sweep.Curve, n int) string {
 	if more == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d run(s) at %d per GPU were added to a check that had ended: a check that goes on until the answer pleases is none; check again with a new journal", more, n)
+	return fmt.Sprintf("%s at %d per GPU %s added to a check that had ended: a check that goes on until the answer pleases is none; check again with a new journal",
+		plural.Of(more, "run"), n, plural.Verb(more, "was", "were"))
 }

@@ -30,8 +30,8 @@ func TestCheckThatWatches(t *testing.T) {
 		{"a stall in the sixth", 6, 20 * time.Minute, map[int]string{5: "V6"}, Inconclusive, "stood still before any load"},
 		{"cut short", 6, 12*time.Minute + time.Second, nil, Inconclusive, "watched for 12m0s of the 12m1s"},
 		{"three of many", 3, 12 * time.Minute, nil, Inconclusive, "watched for 6m0s of the 12m0s"},
-		{"one more than it watches", 7, 12 * time.Minute, nil, Inconclusive, "2 run(s) at 128 per GPU were added to a check that had ended"},
-		{"four without a reason to watch", 4, 0, nil, Inconclusive, "2 run(s) at 128 per GPU were added"},
+		{"one more than it watches", 7, 12 * time.Minute, nil, Inconclusive, "2 runs at 128 per GPU were added to a check that had ended"},
+		{"four without a reason to watch", 4, 0, nil, Inconclusive, "2 runs at 128 per GPU were added"},
 		{"three after two INVALID", 5, 0, map[int]string{0: "V2", 1: "V2"}, Pass, "median of 3 valid attempts of 5"},
 		{"added after two stalls", 6, 0, map[int]string{0: "V6", 1: "V6"}, Inconclusive, "stalled"},
 	} {

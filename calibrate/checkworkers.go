@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -22,8 +23,8 @@ func missingWorkers(c sweep.Curve) string {
 	if failed == 0 {
 		return ""
 	}
-	return fmt.Sprintf("V1, in %d of %d runs: %s; such runs say nothing of a whole deployment: bring every worker back and check again, or state the number that is meant with --label workers=N and calibrate again",
-		failed, len(c.Runs), last)
+	return fmt.Sprintf("V1, in %d of %s: %s; such runs say nothing of a whole deployment: bring every worker back and check again, or state the number that is meant with --label workers=N and calibrate again",
+		failed, plural.Of(len(c.Runs), "run"), last)
 }
 
 // uncounted says that nobody counted the workers of a check though those of its
@@ -52,8 +53,8 @@ func (p *Provenance) uncounted(name string, c sweep.Curve) (blind string, counte
 	if n == "" || len(c.Runs) == 0 || slices.ContainsFunc(c.Runs, func(r sweep.Run) bool { return r.Workers != nil }) {
 		return "", false
 	}
-	blind = fmt.Sprintf("V1 is not observed: no run of the check has its ready workers counted, and the calibration of %s had %s on %d GPUs: a lost worker whose load the others carry would not be seen",
-		printable(name), printable(n), p.Fingerprint.GPUs)
+	blind = fmt.Sprintf("V1 is not observed: no run of the check has its ready workers counted, and the calibration of %s had %s on %s: a lost worker whose load the others carry would not be seen",
+		printable(name), printable(n), plural.Of(p.Fingerprint.GPUs, "GPU"))
 	return blind, !slices.ContainsFunc(p.NotKnown, func(s string) bool { return strings.Contains(s, unobservedWorkers()) })
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 )
@@ -99,7 +100,7 @@ func workload(w loadgen.WorkloadSpec) string {
 		s += " with ignore_eos"
 	}
 	if w.Pool > 0 {
-		s += fmt.Sprintf(", %d prompts", w.Pool)
+		s += ", " + plural.Of(w.Pool, "prompt")
 	}
 	if w.SharedPrefix > 0 {
 		s += fmt.Sprintf(", %.0f %% of each shared", 100*w.SharedPrefix)
@@ -110,12 +111,12 @@ func workload(w loadgen.WorkloadSpec) string {
 func (j *judgement) reading(p Proposal) string {
 	x, a := j.attempts.throughputs(), j.attempts
 	s := fmt.Sprintf("Measured at %d in flight per GPU (%d in total, closed loop): median %s output tok/s per GPU, TTFT p99 %s ms, "+
-		"over %d gate runs of %d attempts; throughput max/min %.3f, TTFT p99 %s to %s ms.",
-		j.op(), j.op()*j.curve.Fingerprint.GPUs, num(p.TokPerSecPerGPU), num(p.TTFTP99MS), len(a.valid), a.total,
+		"over %s of %s; throughput max/min %.3f, TTFT p99 %s to %s ms.",
+		j.op(), j.op()*j.curve.Fingerprint.GPUs, num(p.TokPerSecPerGPU), num(p.TTFTP99MS), plural.Of(len(a.valid), "gate run"), plural.Of(a.total, "attempt"),
 		ratio(x), num(slices.Min(a.p99s())), num(slices.Max(a.p99s())))
 	s += a.windowNote()
 	if p.InvalidRuns > 0 {
-		s += fmt.Sprintf(" %d of %d runs of the campaign were INVALID and not used.", p.InvalidRuns, len(j.curve.Runs))
+		s += fmt.Sprintf(" %d of %s of the campaign %s INVALID and not used.", p.InvalidRuns, plural.Of(len(j.curve.Runs), "run"), plural.Verb(p.InvalidRuns, "was", "were"))
 	}
 	return s
 }
@@ -154,10 +155,10 @@ func (j *judgement) floorLine(p Proposal) string {
 	if j.policy.Profile == Regression {
 		other = Portable
 	}
-	s := fmt.Sprintf("Floor, %s profile: %s; L = %s (k %.3f); spread of ln X within a %s s_w %.4f, between %ss s_b %.4f %s, from %d %s(s), %d runs.",
-		j.policy.Profile, j.floorRule(), num(l.L), l.K, j.group(), l.SW, j.group(), l.SB, l.SBBasis, l.Deployments, j.group(), l.Runs)
+	s := fmt.Sprintf("Floor, %s profile: %s; L = %s (k %.3f); spread of ln X within a %s s_w %.4f, between %s s_b %.4f %s, from %s, %s.",
+		j.policy.Profile, j.floorRule(), num(l.L), l.K, j.group(), l.SW, plural.Noun(2, j.group()), l.SB, l.SBBasis, plural.Of(l.Deployments, j.group()), plural.Of(l.Runs, "run"))
 	if p.Form == Absolute {
-		s += fmt.Sprintf(" Written for a full node of %d GPUs.", j.policy.NodeGPUs)
+		s += fmt.Sprintf(" Written for a full node of %s.", plural.Of(j.policy.NodeGPUs, "GPU"))
 	}
 	return s + fmt.Sprintf(" The %s profile would be %s tok/s per GPU.", other, num(floorSig(j.rawFloor(other), 3)))
 }
@@ -176,8 +177,8 @@ func (j *judgement) effectLine(p Proposal) string {
 // without that assumption.
 func (j *judgement) noiseLine() string {
 	r := float64(len(j.attempts.valid))
-	return fmt.Sprintf("The limit assumes log-normal healthy runs of this fingerprint (without that, %d runs support it with confidence %.2f), "+
-		"and no stall in them bounds a stall rate at %.0f %% only.", len(j.attempts.valid), 1-exact.Pow(0.95, r), 100*min(1, 3/r))
+	return fmt.Sprintf("The limit assumes log-normal healthy runs of this fingerprint (without that, %s %s it with confidence %.2f), "+
+		"and no stall in them bounds a stall rate at %.0f %% only.", plural.Of(len(j.attempts.valid), "run"), plural.Verb(len(j.attempts.valid), "supports", "support"), 1-exact.Pow(0.95, r), 100*min(1, 3/r))
 }
 
 // evaluatorNote warns of the two ways in which a floor's name loses the gate.
@@ -187,8 +188,8 @@ func (j *judgement) evaluatorNote(f Form) string {
 	case j.policy.TTFTOnly:
 		return "NOTE: throughput is not gated; see " + issue + "."
 	case f == Absolute:
-		return fmt.Sprintf("NOTE: inference-throughput is absolute and assumes a full node of %d GPUs; a smaller full node fails it, a larger one hides losses; see %s.",
-			j.policy.NodeGPUs, issue)
+		return fmt.Sprintf("NOTE: inference-throughput is absolute and assumes a full node of %s; a smaller full node fails it, a larger one hides losses; see %s.",
+			plural.Of(j.policy.NodeGPUs, "GPU"), issue)
 	}
 	return "NOTE: inference-throughput-per-gpu is the name proposed in " + issue +
 		"; an evaluator that does not know it ignores it, and throughput is then not gated."

@@ -17,12 +17,12 @@ func TestCommentSays(t *testing.T) {
 		t.Errorf("the first line must mark a simulation and name what was waived: %q", p.Comment[0])
 	}
 	for _, want := range []string{
-		"2026-09-02", "sim:gb300?gpus=8", "8 GPU(s)", testModel, "aicr (ISL 128, OSL 128, 100 prompts, seed 100)", "accelerator GB300, workers=8",
+		"2026-09-02", "sim:gb300?gpus=8", "8 GPUs", testModel, "aicr (ISL 128, OSL 128, 100 prompts, seed 100)", "accelerator GB300, workers=8",
 		"128 in flight per GPU (1024 in total", "21197 output tok/s per GPU", "TTFT p99 677 ms", "5 gate runs of 5 attempts", "max/min 1.029",
 		"knee 200 per GPU (interval 150 to 260)", "status knee", "0.8_knee",
 		"portable profile", "min(0.85 x median, L/0.9)", "s_w 0.01", "s_b 0.0300 assumed",
 		"regression profile would be 20100", "ladder value at or below 0.8 x the knee", "TTFT p99 <= 1540 ms", "throughput >= 16200 tok/s per GPU", "tolerance of 0.10",
-		"log-normal", "confidence 0.23", "In 1 window(s): 5 from 2026-09-02 08:00", "Written: TTFT p99 <= 1400 ms, throughput >= 18000 a GPU, at 128 in flight per GPU (GPUs per worker not stated)",
+		"log-normal", "confidence 0.23", "In 1 window: 5 from 2026-09-02 08:00", "Written: TTFT p99 <= 1400 ms, throughput >= 18000 a GPU, at 128 in flight per GPU (GPUs per worker not stated)",
 		"gate runs (AICR's protocol, closed loop, whole-run estimator)", "within a deployment s_w", "between deployments s_b",
 		"Not known: not stated: instance, precision, GPUs per worker, image, router, deployment;", "scales with GPUs (measured on 8 only)", "1 of 8 workers lost (reads x0.", "everything 20 % slower (reads x0.800",
 		"Fingerprint sha256:" + p.FingerprintHash[:16], "v0.1.0", "effort standard", "issues/1254", "does not know it ignores it",
@@ -56,7 +56,7 @@ func TestCommentVariants(t *testing.T) {
 			l["instance"], l["precision"], l["gpus_per_worker"], l["image"] = "p6e-gb300r.36xlarge", "NVFP4", "2", "sha256:0123"
 			f.curve.Fingerprint.RoutingMode = "dynamo-router"
 		}, []string{"accelerator GB300, instance p6e-gb300r.36xlarge, precision NVFP4, GPUs per worker 2, image sha256:0123, router dynamo-router",
-			"128 in flight per GPU (2 GPU(s) per worker, so 256 in flight per worker)", "Not known: not stated: deployment;"}},
+			"128 in flight per GPU (2 GPUs per worker, so 256 in flight per worker)", "Not known: not stated: deployment;"}},
 		{"undated", func(f *fixture) {
 			f.curve.Started = time.Time{}
 			for i := range f.curve.Runs {
@@ -65,7 +65,7 @@ func TestCommentVariants(t *testing.T) {
 		}, []string{"on an unknown date"}},
 		{"unlabelled", func(f *fixture) { f.curve.Fingerprint.Labels = nil }, []string{"No accelerator, image or precision was stated"}},
 		{"invalid runs", func(f *fixture) { f.add(sweep.Confirm, 128, 21000, 670); f.fail(0, "V2") },
-			[]string{"5 gate runs of 6 attempts", "1 of 11 runs of the campaign were INVALID"}},
+			[]string{"5 gate runs of 6 attempts", "1 of 11 runs of the campaign was INVALID"}},
 	} {
 		f := newFixture().simulated()
 		c.bend(f)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -19,7 +20,7 @@ func (j *judgement) subject() string {
 	if served := j.curve.Preflight.ServedModel; served != "" {
 		model += " (its answers say " + printable(served) + ")"
 	}
-	return fmt.Sprintf("Target %s; %d GPU(s); model %s; workload %s.", printable(f.Target), f.GPUs, model, workload(f.Workload))
+	return fmt.Sprintf("Target %s; %s; model %s; workload %s.", printable(f.Target), plural.Of(f.GPUs, "GPU"), model, workload(f.Workload))
 }
 
 // fact is something that a URL does not tell and a gate depends on.
@@ -126,8 +127,9 @@ func (j *judgement) writtenLine(p Proposal) string {
 	}
 	worker := "GPUs per worker not stated"
 	if v := j.curve.Fingerprint.Labels["gpus_per_worker"]; v != "" {
-		worker = printable(v) + " GPU(s) per worker"
-		if n, err := strconv.Atoi(v); err == nil && n > 1 {
+		n, err := strconv.Atoi(v)
+		worker = printable(v) + " " + plural.Noun(n, "GPU") + " per worker"
+		if err == nil && n > 1 {
 			worker += fmt.Sprintf(", so %d in flight per worker", n*j.op())
 		}
 	}

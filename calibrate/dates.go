@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -65,8 +66,8 @@ func tooLong(c sweep.Curve) string {
 	if first.IsZero() || last.Sub(first) <= longestCampaign {
 		return ""
 	}
-	return fmt.Sprintf("the campaign is dated %s, and its last run %s: what lies more than %.0f days apart is not known to be one environment",
-		first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), longestCampaign.Hours()/24)
+	return fmt.Sprintf("the campaign is dated %s, and its last run %s: what lies more than %s apart is not known to be one environment",
+		first.UTC().Format(time.DateOnly), last.UTC().Format(time.DateOnly), plural.Of(int(longestCampaign.Hours()/24), "day"))
 }
 
 // MeasuredAfter says that a baseline was begun after the check that is held
@@ -109,7 +110,7 @@ func ageNote(c sweep.Curve, now time.Time) string {
 	if last.IsZero() || now.Sub(last) <= sweep.MaxClockError {
 		return ""
 	}
-	return fmt.Sprintf("measured on %s, %d day(s) ago: this says nothing of today", last.UTC().Format(time.DateOnly), int(now.Sub(last).Hours()/24))
+	return fmt.Sprintf("measured on %s, %s ago: this says nothing of today", last.UTC().Format(time.DateOnly), plural.Of(int(now.Sub(last).Hours()/24), "day"))
 }
 
 // OddDates says which date of a sidecar is none, "" if all may be.

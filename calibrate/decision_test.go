@@ -62,7 +62,7 @@ func TestRunGates(t *testing.T) {
 		f := newFixture()
 		f.fail(1, id)
 		g = of(f.curve, id)
-		if g.State != Unmet || !strings.Contains(g.Observed, " runs failed it and were not used; the first, run 3: bad (limit good)") || g.Remedy == "" {
+		if g.State != Unmet || !strings.Contains(g.Observed, " runs failed it and was not used; the first, run 3: bad (limit good)") || g.Remedy == "" {
 			t.Errorf("failed: %+v", g)
 		}
 		for i := range f.curve.Runs {

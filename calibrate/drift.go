@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -64,8 +65,8 @@ func drift(name string, now attempts, deployment string, then attempts, ids []st
 		return nil
 	}
 	d.Alarm = d.Throughput.Alarm || d.TTFTP99.Alarm
-	d.Reason = fmt.Sprintf("drift against %d runs of %s: throughput x%.3f (mean x%.3f, alarm below x%.3f), TTFT p99 x%.2f (mean x%.2f, alarm above x%.2f)",
-		d.BaselineRuns, d.Baseline, d.Throughput.Ratio, d.Throughput.Mean, d.Throughput.Limit, d.TTFTP99.Ratio, d.TTFTP99.Mean, d.TTFTP99.Limit)
+	d.Reason = fmt.Sprintf("drift against %s of %s: throughput x%.3f (mean x%.3f, alarm below x%.3f), TTFT p99 x%.2f (mean x%.2f, alarm above x%.2f)",
+		plural.Of(d.BaselineRuns, "run"), d.Baseline, d.Throughput.Ratio, d.Throughput.Mean, d.Throughput.Limit, d.TTFTP99.Ratio, d.TTFTP99.Mean, d.TTFTP99.Limit)
 	if d.Alarm {
 		d.Reason = "ALARM, " + d.Reason + "; a second alarm in the next check confirms it, and no verdict changes by it"
 	}

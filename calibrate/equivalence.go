@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -83,7 +84,7 @@ func (q Equivalence) text() string {
 func (e *evidence) c11() GateResult {
 	q := e.equivalent
 	g := GateResult{ID: "C11", Name: "evaluator equivalence", State: Unmet, Observed: q.text(),
-		Threshold: fmt.Sprintf("the deployment equals the AICR evaluator's own template, and its job fits %.0f minutes", aicrJobLimit.Minutes())}
+		Threshold: fmt.Sprintf("the deployment equals the AICR evaluator's own template, and its job fits %s", plural.Of(int(aicrJobLimit.Minutes()), "minute"))}
 	switch {
 	case q.JobS > q.JobLimitS:
 		g.Remedy = "the evaluator would be cut off before it has a result: prove a lower concurrency (--concurrency-per-gpu)"

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -61,10 +62,10 @@ func (e *evidence) c1() GateResult {
 		return noGateRun(g)
 	}
 	if len(x) < 2 {
-		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(x)), true
+		g.Observed, g.noData = plural.Of(len(x), "valid gate run"), true
 		return g
 	}
-	g.Observed = fmt.Sprintf("largest gap %s over %d runs, max/min %.3f", percentGap(gap), len(x), ratio(x))
+	g.Observed = fmt.Sprintf("largest gap %s over %s, max/min %.3f", percentGap(gap), plural.Of(len(x), "run"), ratio(x))
 	g.State = state(!split)
 	return result(g)
 }
@@ -79,10 +80,10 @@ func (e *evidence) c2() GateResult {
 	case e.attempts.total == 0:
 		return noGateRun(g)
 	case len(p99) < 2:
-		g.Observed, g.noData = fmt.Sprintf("%d valid gate runs", len(p99)), true
+		g.Observed, g.noData = plural.Of(len(p99), "valid gate run"), true
 		return g
 	case e.attempts.shortP99 > 0:
-		g.Observed, g.noData = fmt.Sprintf("%d gate runs ended on time with fewer than %d requests", e.attempts.shortP99, sweep.P99Requests), true
+		g.Observed, g.noData = fmt.Sprintf("%s ended on time with fewer than %d requests", plural.Of(e.attempts.shortP99, "gate run"), sweep.P99Requests), true
 		g.Remedy = "the protocol's requests do not fit the time limit; the deployment is too slow for this gate"
 		return g
 	}
@@ -108,7 +109,7 @@ func (e *evidence) c3() GateResult {
 		}
 	}
 	g.State = state(len(flagged) == 0)
-	g.Observed = fmt.Sprintf("0 of %d levels", len(levels))
+	g.Observed = "0 of " + plural.Of(len(levels), "level")
 	if len(flagged) > 0 {
 		g.Observed = strings.Join(flagged, "; ")
 	}

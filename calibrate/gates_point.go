@@ -3,6 +3,7 @@ package calibrate
 import (
 	"fmt"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -10,7 +11,7 @@ func (e *evidence) c8() GateResult {
 	g := GateResult{ID: "C8", Name: "enough steady gate runs", State: Unmet,
 		Threshold: fmt.Sprintf("%d or more valid of at most %s attempts, within-deployment sd of ln X at most %.2f", minRunsToWrite, e.attempts.allowance(), maxSW)}
 	a := e.attempts
-	g.Observed = fmt.Sprintf("%d valid of %d attempts", len(a.valid), a.total)
+	g.Observed = fmt.Sprintf("%d valid of %s", len(a.valid), plural.Of(a.total, "attempt"))
 	if len(a.gates) > 0 {
 		g.Observed += " (" + a.why() + ")"
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -159,10 +160,11 @@ func JudgeHistory(points []HistoryPoint, at HistoryPoint) History {
 		h.Reason += "; its lines are not in the order of time, and were put into it"
 	}
 	if twice > 0 {
-		h.Reason += fmt.Sprintf("; %d of its lines are of a check that it has already, and count once", twice)
+		h.Reason += fmt.Sprintf("; %d of its lines %s of a check that it has already, and %s once",
+			twice, plural.Verb(twice, "is", "are"), plural.Verb(twice, "counts", "count"))
 	}
 	if later > 0 {
-		h.Reason += fmt.Sprintf("; %d checks are later than this one, and are not looked at", later)
+		h.Reason += fmt.Sprintf("; %s %s later than this one, and %[2]s not looked at", plural.Of(later, "check"), plural.Verb(later, "is", "are"))
 	}
 	return h
 }
@@ -180,7 +182,7 @@ func HistoryDates(points []HistoryPoint, now time.Time) error {
 }
 
 func (h History) sentence() string {
-	s := fmt.Sprintf("history: %d comparable checks", h.Checks)
+	s := "history: " + plural.Of(h.Checks, "comparable check")
 	switch {
 	case h.Checks < changeFewest:
 		s += fmt.Sprintf(", change points are looked for from %d on", changeFewest)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -92,7 +93,7 @@ func FloorLimits(deployments [][]float64) (Limits, error) {
 	l.SBBasis = betweenBasis(len(deployments))
 	l.fill(means, n-a, a/inverse)
 	if !positive(l.K) || !positive(l.L) {
-		return Limits{}, fmt.Errorf("floor limits: no tolerance limit for %d runs with within-deployment sd %.3g; the runs are not of one system", len(all), l.SWRaw)
+		return Limits{}, fmt.Errorf("floor limits: no tolerance limit for %s with within-deployment sd %.3g; the runs are not of one system", plural.Of(len(all), "run"), l.SWRaw)
 	}
 	return l, nil
 }

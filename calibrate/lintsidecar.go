@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -182,7 +183,7 @@ func (s *SidecarLint) age(p Provenance) {
 		}
 	}
 	if age := s.Today.Sub(measured); s.MaxAge > 0 && age > s.MaxAge {
-		s.stale("the measurement in %s is of %s, %d days ago", s.Name, measured.Format(time.DateOnly), int(age.Hours()/24))
+		s.stale("the measurement in %s is of %s, %s ago", s.Name, measured.Format(time.DateOnly), plural.Of(int(age.Hours()/24), "day"))
 	}
 	if d := p.Tolerance - recipes.Tolerance; d > 1e-9 || d < -1e-9 {
 		s.stale("the gate was calibrated for an evaluator's tolerance of %s, it is %s", num(p.Tolerance), num(recipes.Tolerance))

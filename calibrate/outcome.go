@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -46,7 +47,7 @@ func (j *judgement) unusable() string {
 		return "the journal holds no run"
 	case valid == 0:
 		_, by := invalidRuns(j.curve)
-		why := fmt.Sprintf("none of %d runs is valid (%s)", len(j.curve.Runs), counts(by))
+		why := fmt.Sprintf("none of %s is valid (%s)", plural.Of(len(j.curve.Runs), "run"), counts(by))
 		if stood := j.stoodStill(); stood > 0 {
 			why += fmt.Sprintf("; %d of them stood still for a while", stood)
 		}
@@ -68,7 +69,7 @@ func (j *judgement) unsteady() string {
 		seen[n] = true
 		a := attemptsAt(j.curve, n, sweep.Confirm)
 		if a.stalled > sweep.MaxStalls {
-			return fmt.Sprintf("%d of %d attempts at %d per GPU stalled: the environment is unstable", a.stalled, a.total, n)
+			return fmt.Sprintf("%d of %s at %d per GPU stalled: the environment is unstable", a.stalled, plural.Of(a.total, "attempt"), n)
 		}
 		if p99, p50 := a.p99s(), a.p50s(); sweep.TailsApart(p99, p50) {
 			return fmt.Sprintf("gate runs at %d per GPU are of two kinds, ×%.1f apart in TTFT p99 and ×%.1f in p50: the environment is unstable", n, ratio(p99), ratio(p50))
@@ -140,12 +141,14 @@ func (j *judgement) invalidAttempts() string {
 	if len(a.valid) >= minRunsToWrite || len(a.gates) == 0 || len(a.gates) == 1 && a.gates[unfinished] > 0 {
 		return ""
 	}
-	return fmt.Sprintf("only %d of %d attempts at %d per GPU are valid (%s), %d are needed", len(a.valid), a.total, j.op(), a.why(), minRunsToWrite)
+	return fmt.Sprintf("only %d of %s at %d per GPU %s valid (%s), %d are needed",
+		len(a.valid), plural.Of(a.total, "attempt"), j.op(), plural.VerbOf(len(a.valid), a.total, "is", "are"), a.why(), minRunsToWrite)
 }
 
 func (j *judgement) unconfirmed() string {
 	if n := len(j.attempts.valid); n < minRunsToWrite {
-		return fmt.Sprintf("%d per GPU is not confirmed: %d of %d attempts are made; resume with the target", j.op(), n, minRunsToWrite)
+		return fmt.Sprintf("%d per GPU is not confirmed: %d of %s %s made; resume with the target",
+			j.op(), n, plural.Of(minRunsToWrite, "attempt"), plural.Verb(n, "is", "are"))
 	}
 	return ""
 }

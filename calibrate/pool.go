@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -156,7 +157,7 @@ func pointsApart(all []Pooled) string {
 // different clusters.
 func poolable(clusters []Cluster) error {
 	if len(clusters) < 2 {
-		return policyErrorf("%d campaigns: one gate of several clusters needs two or more", len(clusters))
+		return policyErrorf("%s: one gate of several clusters needs two or more", plural.Of(len(clusters), "campaign"))
 	}
 	first := clusters[0]
 	for i, c := range clusters {
@@ -267,9 +268,9 @@ func (j *judgement) clusterLine() string {
 	}
 	var parts []string
 	for _, c := range all {
-		parts = append(parts, fmt.Sprintf("%s (median %s, %d runs)", printable(c.Cluster), num(c.TokPerSecPerGPU), c.Runs))
+		parts = append(parts, fmt.Sprintf("%s (median %s, %s)", printable(c.Cluster), num(c.TokPerSecPerGPU), plural.Of(c.Runs, "run")))
 	}
-	s := fmt.Sprintf("From %d clusters: %s; the knee is that of the slowest.", len(all), strings.Join(parts, ", "))
+	s := fmt.Sprintf("From %s: %s; the knee is that of the slowest.", plural.Of(len(all), "cluster"), strings.Join(parts, ", "))
 	switch {
 	case j.policy.TTFTOnly:
 		return s

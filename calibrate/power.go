@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -44,17 +45,17 @@ func (e *evidence) losses() []loss {
 	}
 	for _, k := range lost {
 		out = append(out, loss{
-			name:   fmt.Sprintf("%d of %d workers lost", k, w),
+			name:   fmt.Sprintf("%d of %s lost", k, plural.Of(w, "worker")),
 			ratio:  func(n float64) (float64, bool) { return lostWorkers(e.at, n, w, k) },
 			waitMS: func(n float64) float64 { return queueWaitMS(e.at, n*float64(w)/float64(w-k), batch, osl) },
 		})
 	}
 	if w > 1 {
 		out = append(out, loss{
-			name:  fmt.Sprintf("1 of %d workers at half speed, least-loaded router", w),
+			name:  fmt.Sprintf("1 of %s at half speed, least-loaded router", plural.Of(w, "worker")),
 			ratio: func(float64) (float64, bool) { return sickLeastLoaded(w, 0.5), true },
 		}, loss{
-			name:  fmt.Sprintf("1 of %d workers at half speed, round-robin router", w),
+			name:  fmt.Sprintf("1 of %s at half speed, round-robin router", plural.Of(w, "worker")),
 			ratio: func(n float64) (float64, bool) { return sickRoundRobin(e.at, n, w, 0.5) },
 		})
 	}

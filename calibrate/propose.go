@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -109,13 +110,11 @@ func (j *judgement) reasons(o Outcome, why, note string) []string {
 	for _, n := range j.valid.Notes {
 		add(n)
 	}
-	if n, by := invalidRuns(j.curve); n > 0 {
-		add(fmt.Sprintf("%d of %d runs are INVALID and were not used (%s)", n, len(j.curve.Runs), counts(by)))
-	}
+	add(notUsed(j.curve))
 	add(j.curve.Rejudged)
 	add(sweep.WarmingUp(j.curve.Runs))
 	if a := j.attempts; a.stalled > 0 {
-		add(fmt.Sprintf("%d of %d attempts at %d per GPU stalled", a.stalled, a.total, j.op()))
+		add(fmt.Sprintf("%d of %s at %d per GPU stalled", a.stalled, plural.Of(a.total, "attempt"), j.op()))
 	}
 	if j.policy.AllowSimulated && !j.curve.Fingerprint.Simulated {
 		add("--allow-simulated has no effect on a real target")

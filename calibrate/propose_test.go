@@ -77,7 +77,7 @@ func TestOutcomes(t *testing.T) {
 		{"no valid run", func(f *fixture) {
 			f.curve.Runs = f.curve.Runs[:1]
 			f.fail(0, "V3")
-		}, OutcomeInvalid, "none of 1 runs is valid (V3: 1)", false},
+		}, OutcomeInvalid, "none of 1 run is valid (V3: 1)", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFixture().simulated()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -69,7 +70,7 @@ func JudgeProvenance(name string, p *Provenance, o OverlayState, c sweep.Curve) 
 		return out
 	}
 	if v, g := p.Validity, c.Fingerprint.GPUs; g < v.MinGPUs || g > v.MaxGPUs {
-		out.Says = append(out.Says, fmt.Sprintf("measured on %d GPU(s), the floor was shown to hold for %d to %d", g, v.MinGPUs, v.MaxGPUs))
+		out.Says = append(out.Says, fmt.Sprintf("measured on %s, the floor was shown to hold for %d to %d", plural.Of(g, "GPU"), v.MinGPUs, v.MaxGPUs))
 	}
 	var key []string
 	for _, l := range open {

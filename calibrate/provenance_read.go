@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -176,13 +177,13 @@ func (p Provenance) valid() error {
 	case !(p.Tolerance > 0 && p.Tolerance < 1):
 		return badKey("evaluator_tolerance_ratio", "%v is not between 0 and 1", p.Tolerance)
 	case !(p.Knee.NoiseSD >= 0 && p.Knee.NoiseSD <= 10) || p.Knee.NoiseDF < 0:
-		return badKey("knee.noise_log_sd", "%v on %d degrees of freedom is none", p.Knee.NoiseSD, p.Knee.NoiseDF)
+		return badKey("knee.noise_log_sd", "%v on %s of freedom is none", p.Knee.NoiseSD, plural.Of(p.Knee.NoiseDF, "degree"))
 	case p.Gate.Empty() || p.Gate.ConcurrencyPerGPU < 1:
 		return &keyError{"written_gate", "demands nothing, or pins no concurrency"}
 	case p.Fingerprint.GPUs < 1:
 		return badKey("fingerprint.gpus", "is %d", p.Fingerprint.GPUs)
 	case len(p.BaselineRuns) < minRunsToWrite:
-		return badKey("baseline_runs", "has %d runs, a gate rests on %d at least", len(p.BaselineRuns), minRunsToWrite)
+		return badKey("baseline_runs", "has %s, a gate rests on %d at least", plural.Of(len(p.BaselineRuns), "run"), minRunsToWrite)
 	}
 	for i, r := range p.BaselineRuns {
 		if r.ConcurrencyPerGPU != p.Gate.ConcurrencyPerGPU || !positive(r.TokPerSecPerGPU) || !positive(r.TTFTP50MS) || !positive(r.TTFTP99MS) {
@@ -225,7 +226,7 @@ func (p Provenance) clusters() error {
 	case len(p.Clusters) < 2:
 		return badKey("clusters", "has one, which is what journal says")
 	case runs != len(p.BaselineRuns):
-		return badKey("clusters", "have %d runs, baseline_runs has %d", runs, len(p.BaselineRuns))
+		return badKey("clusters", "have %s, baseline_runs has %d", plural.Of(runs, "run"), len(p.BaselineRuns))
 	case !own:
 		return badKey("clusters", "do not have the journal %.80q", p.Journal.Name)
 	}

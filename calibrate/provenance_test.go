@@ -172,7 +172,7 @@ func TestJudgeProvenance(t *testing.T) {
 		{name: "the same", state: ProvenanceMatches},
 		{name: "elsewhere", now: func(f *sweep.Fingerprint) { f.Target = "sim:gb300?gpus=8&x=1"; f.Labels["node"] = "b" }, state: ProvenanceMatches},
 		{name: "another build", now: func(f *sweep.Fingerprint) { f.ToolVersion = "v9" }, state: ProvenanceMatches},
-		{name: "a smaller node, portable", now: func(f *sweep.Fingerprint) { f.GPUs = 4; f.Labels["workers"] = "4" }, state: ProvenanceMatches, says: "measured on 4 GPU(s), the floor was shown to hold for 8 to 8"},
+		{name: "a smaller node, portable", now: func(f *sweep.Fingerprint) { f.GPUs = 4; f.Labels["workers"] = "4" }, state: ProvenanceMatches, says: "measured on 4 GPUs, the floor was shown to hold for 8 to 8"},
 		{name: "a smaller node, regression", was: func(f *fixture) { f.policy.Profile = Regression }, now: func(f *sweep.Fingerprint) { f.GPUs = 4 }, state: ProvenanceStale, says: "gpus: 8, now 4"},
 		{name: "another model", now: func(f *sweep.Fingerprint) { f.Model = "other" }, state: ProvenanceStale, says: "stale, re-baseline"},
 		{name: "another workload", now: func(f *sweep.Fingerprint) { f.Workload.OSL = 256 }, state: ProvenanceStale, says: "workload.osl: 128, now 256"},

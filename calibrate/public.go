@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -53,7 +54,7 @@ func (e *evidence) publicAnchor(out *AnchorResult) {
 	}
 	ref := p.tokPerSec / float64(p.gpus)
 	r := x / ref
-	what := fmt.Sprintf("the public record of %s on %s (%d GPUs, %d per GPU, %s tok a second per GPU; %s)", p.device, p.service, p.gpus, p.concurrencyPerGPU, num(ref), p.source)
+	what := fmt.Sprintf("the public record of %s on %s (%s, %d per GPU, %s tok a second per GPU; %s)", p.device, p.service, plural.Of(p.gpus, "GPU"), p.concurrencyPerGPU, num(ref), p.source)
 	if math.Abs(r-1) > publicTolerance {
 		out.Notes = append(out.Notes, fmt.Sprintf("x%.3f of %s, more than %.0f %% off: it vouches for nothing", r, what, 100*publicTolerance))
 		return
@@ -86,7 +87,7 @@ func (e *evidence) publicPoint() (p publicPoint, why string) {
 				continue
 			}
 			if p.gpus != f.GPUs {
-				return p, fmt.Sprintf("it is of %d GPUs, not of %d", p.gpus, f.GPUs)
+				return p, fmt.Sprintf("it is of %s, not of %d", plural.Of(p.gpus, "GPU"), f.GPUs)
 			}
 			return p, ""
 		}

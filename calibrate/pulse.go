@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
@@ -183,7 +184,7 @@ func judgePulse(c sweep.Curve, base *baseline, runs []sweep.Run) PulseResult {
 	if !positive(now) || !positive(then) || !positive(out.Ratio) {
 		return PulseResult{State: PulseUnknown, Reason: fmt.Sprintf("the throughputs at %d per GPU are not ones that can be compared", b.ConcurrencyPerGPU)}
 	}
-	at := fmt.Sprintf("at %d per GPU, %d run(s) against %d of the baseline", out.ConcurrencyPerGPU, out.Runs, out.BaselineRuns)
+	at := fmt.Sprintf("at %d per GPU, %s against %d of the baseline", out.ConcurrencyPerGPU, plural.Of(out.Runs, "run"), out.BaselineRuns)
 	is, least := recipes.Apart(out.Ratio, out.Threshold, 3)
 	slow := fmt.Sprintf("throughput is x%s of the baseline's, x%s is needed", is, least)
 	switch {

@@ -75,7 +75,7 @@ func TestPulse(t *testing.T) {
 			r := *last(now)
 			r.Result.Window.OutputTokPerSec *= 0.81 // the geometric mean is x0.9
 			now.Runs = append(now.Runs, r)
-		}, PulsePassed, Pass, "2 run(s) against 3"},
+		}, PulsePassed, Pass, "2 runs against 3"},
 		{"TTFT doubled", func(_, now *sweep.Curve) { last(now).Result.Window.TTFTP50MS = 400 }, PulseFailed, Fail, "TTFT p50"},
 		{"TTFT nearly doubled", func(_, now *sweep.Curve) { last(now).Result.Window.TTFTP50MS = 399 }, PulsePassed, Pass, "passed"},
 		{"no TTFT", func(_, now *sweep.Curve) { last(now).Result.Window.TTFTP50MS = 0 }, PulseUnknown, Inconclusive, "no run has a TTFT"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -92,7 +93,7 @@ func (p Provenance) Reconfirm(name string, c sweep.Curve, d sweep.Decision) Reco
 	case !d.Point.Healthy || d.Point.ConcurrencyPerGPU != n:
 		return refuse("%d per GPU is no operating point any more: %s", n, printable(d.Reason))
 	case len(now.valid) < checkValid:
-		return refuse("%d valid attempts at %d per GPU, %d are needed", len(now.valid), n, checkValid)
+		return refuse("%s at %d per GPU, %d are needed", plural.Of(len(now.valid), "valid attempt"), n, checkValid)
 	case slices.ContainsFunc(out.Runs, p.restsOn):
 		return refuse("these are runs that the gate rests on, which cannot confirm themselves: measure into a new journal")
 	}
@@ -129,8 +130,8 @@ func (p Provenance) Reconfirm(name string, c sweep.Curve, d sweep.Decision) Reco
 
 // sentence says what was compared with what, and what came of it.
 func (r Reconfirmation) sentence(then int, was string, now sweep.Fingerprint) string {
-	s := fmt.Sprintf("throughput per GPU x%.3f [%.3f, %.3f] of the %d gate runs that %s keeps (noise explains x%.3f to x%.3f), TTFT p99 x%.2f [%.2f, %.2f] (up to x%.2f)",
-		r.Throughput.Ratio, r.Throughput.Low, r.Throughput.High, then, r.Baseline, 1/r.Throughput.Limit, r.Throughput.Limit,
+	s := fmt.Sprintf("throughput per GPU x%.3f [%.3f, %.3f] of the %s that %s keeps (noise explains x%.3f to x%.3f), TTFT p99 x%.2f [%.2f, %.2f] (up to x%.2f)",
+		r.Throughput.Ratio, r.Throughput.Low, r.Throughput.High, plural.Of(then, "gate run"), r.Baseline, 1/r.Throughput.Limit, r.Throughput.Limit,
 		r.TTFTP99.Ratio, r.TTFTP99.Low, r.TTFTP99.High, r.TTFTP99.Limit)
 	if image := now.Labels["image"]; image != was {
 		s += fmt.Sprintf("; this compares image %s with image %s, which the baseline was measured with", orNotStated(printable(image)), orNotStated(printable(was)))

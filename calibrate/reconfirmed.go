@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -45,7 +46,7 @@ func (p Provenance) latest() (measured string, f sweep.Fingerprint) {
 // validReconfirmed reports the first reconfirmation that contradicts itself.
 func (p Provenance) validReconfirmed() error {
 	if len(p.Reconfirmed) > maxReconfirmed {
-		return badKey("reconfirmed", "has %d entries, more than %d", len(p.Reconfirmed), maxReconfirmed)
+		return badKey("reconfirmed", "has %s, more than %d", plural.Of(len(p.Reconfirmed), "entry"), maxReconfirmed)
 	}
 	for i, r := range p.Reconfirmed {
 		key := fmt.Sprintf("reconfirmed[%d]", i)
@@ -62,7 +63,7 @@ func (p Provenance) validReconfirmed() error {
 		case !r.Throughput.finite() || !r.TTFTP99.finite() || r.Throughput.Changed || r.TTFTP99.Changed:
 			return badKey(key, "is none that keeps a gate")
 		case len(r.Runs) < checkValid:
-			return badKey(key+".runs", "has %d runs, %d at least are needed", len(r.Runs), checkValid)
+			return badKey(key+".runs", "has %s, %d at least are needed", plural.Of(len(r.Runs), "run"), checkValid)
 		}
 		for j, run := range r.Runs {
 			if run.ConcurrencyPerGPU != p.Gate.ConcurrencyPerGPU || !positive(run.TokPerSecPerGPU) || !positive(run.TTFTP50MS) || !positive(run.TTFTP99MS) {

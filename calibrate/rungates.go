@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -80,15 +81,15 @@ func (r runGate) judge(c sweep.Curve) GateResult {
 	switch {
 	case failed > 0:
 		g.State = Unmet
-		g.Observed = fmt.Sprintf("%d of %d runs failed it and were not used%s", failed, asked, first)
+		g.Observed = fmt.Sprintf("%d of %s failed it and %s not used%s", failed, plural.Of(asked, "run"), plural.Verb(failed, "was", "were"), first)
 	case r.blind != "" && (r.shown == nil || unjudged == asked):
 		g.State, g.Observed = Unobserved, r.blind
 	case asked == 0:
 		g.State, g.Observed = Unobserved, "no run"
 	case unjudged == asked:
-		g.State, g.Observed = Unobserved, fmt.Sprintf("not judged in any of %d runs", asked)
+		g.State, g.Observed = Unobserved, "not judged in any of "+plural.Of(asked, "run")
 	default:
-		g.State, g.Observed = Met, fmt.Sprintf("0 of %d runs failed it", asked)
+		g.State, g.Observed = Met, fmt.Sprintf("0 of %s failed it", plural.Of(asked, "run"))
 		if r.part != "" {
 			g.Observed += "; " + r.part
 		}

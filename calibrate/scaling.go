@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Validity says for how many GPUs a floor per GPU was shown to hold.
@@ -74,7 +75,7 @@ func (e *evidence) validity() Validity {
 			continue
 		}
 		ratio, low, high := ratioInterval(e.attempts.throughputs(), x)
-		out.Notes = append(out.Notes, fmt.Sprintf("%s: x%.3f per GPU of that on %d GPU(s), %.3f to %.3f", printable(a.Name), ratio, a.Curve.Fingerprint.GPUs, low, high))
+		out.Notes = append(out.Notes, fmt.Sprintf("%s: x%.3f per GPU of that on %s, %.3f to %.3f", printable(a.Name), ratio, plural.Of(a.Curve.Fingerprint.GPUs, "GPU"), low, high))
 		if out.Scaling == notLinear {
 			continue // one that contradicts is not outvoted
 		}
@@ -99,7 +100,7 @@ func (e *evidence) validity() Validity {
 func (e *evidence) smaller(a AnchorJournal) (x []float64, why string) {
 	f, g := e.curve.Fingerprint, a.Curve.Fingerprint
 	if g.GPUs >= f.GPUs {
-		return nil, fmt.Sprintf("it has %d GPU(s), and fewer than %d are needed", g.GPUs, f.GPUs)
+		return nil, fmt.Sprintf("it has %s, and fewer than %d are needed", plural.Of(g.GPUs, "GPU"), f.GPUs)
 	}
 	if f.Simulated != g.Simulated {
 		return nil, "a simulation and a measurement say nothing of each other"
@@ -118,7 +119,7 @@ func (e *evidence) smaller(a AnchorJournal) (x []float64, why string) {
 	runs := anchorAttempts(a.Curve, e.op())
 	x = runs.throughputs()
 	if len(x) < scalingRuns || len(e.attempts.valid) < scalingRuns {
-		return nil, fmt.Sprintf("%d valid gate runs there and %d here at %d per GPU, %d of each are needed", len(x), len(e.attempts.valid), e.op(), scalingRuns)
+		return nil, fmt.Sprintf("%s there and %d here at %d per GPU, %d of each are needed", plural.Of(len(x), "valid gate run"), len(e.attempts.valid), e.op(), scalingRuns)
 	}
 	if _, _, split := splitGap(x, noise{}); split {
 		return nil, "its own gate runs fall apart (C1)"
@@ -158,14 +159,14 @@ func (j *judgement) validityLine() string {
 	var s string
 	switch v.Scaling {
 	case linear:
-		s = fmt.Sprintf("Valid for 1 to %d GPUs a frontend: throughput per GPU is x%.3f of that on fewer (90 %% interval %.3f to %.3f, within 10 %%).", v.MaxGPUs, v.Ratio, v.RatioLow, v.RatioHigh)
+		s = fmt.Sprintf("Valid for 1 to %s a frontend: throughput per GPU is x%.3f of that on fewer (90 %% interval %.3f to %.3f, within 10 %%).", plural.Of(v.MaxGPUs, "GPU"), v.Ratio, v.RatioLow, v.RatioHigh)
 	case notLinear:
-		s = fmt.Sprintf("Valid for %d GPU(s) only: throughput per GPU is x%.3f of that on fewer (90 %% interval %.3f to %.3f), so it does not scale linearly.", v.MaxGPUs, v.Ratio, v.RatioLow, v.RatioHigh)
+		s = fmt.Sprintf("Valid for %s only: throughput per GPU is x%.3f of that on fewer (90 %% interval %.3f to %.3f), so it does not scale linearly.", plural.Of(v.MaxGPUs, "GPU"), v.Ratio, v.RatioLow, v.RatioHigh)
 	default:
-		s = fmt.Sprintf("Valid for %d GPU(s) only: that throughput scales with GPUs is not tested.", v.MaxGPUs)
+		s = fmt.Sprintf("Valid for %s only: that throughput scales with GPUs is not tested.", plural.Of(v.MaxGPUs, "GPU"))
 	}
 	if v.FrontendBound {
-		s += fmt.Sprintf(" The frontend, not the engines, ends this curve: the floor holds only up to %d GPU(s) a frontend.", v.MaxGPUs)
+		s += fmt.Sprintf(" The frontend, not the engines, ends this curve: the floor holds only up to %s a frontend.", plural.Of(v.MaxGPUs, "GPU"))
 	}
 	return s + " " + j.shapeNote()
 }
@@ -179,9 +180,9 @@ func (j *judgement) shapeNote() string {
 	n := nodeShapes()[i]
 	switch g := j.curve.Fingerprint.GPUs; {
 	case g < n.gpus:
-		return fmt.Sprintf("The largest known node of %s on %s (%s) has %d GPUs: it is not covered.", n.accelerator, n.service, n.instance, n.gpus)
+		return fmt.Sprintf("The largest known node of %s on %s (%s) has %s: it is not covered.", n.accelerator, n.service, n.instance, plural.Of(n.gpus, "GPU"))
 	case g == n.gpus:
 		return fmt.Sprintf("That is the largest known node of %s on %s (%s).", n.accelerator, n.service, n.instance)
 	}
-	return fmt.Sprintf("The largest known node of %s on %s (%s) has %d GPUs: more than one was measured.", n.accelerator, n.service, n.instance, n.gpus)
+	return fmt.Sprintf("The largest known node of %s on %s (%s) has %s: more than one was measured.", n.accelerator, n.service, n.instance, plural.Of(n.gpus, "GPU"))
 }

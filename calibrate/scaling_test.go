@@ -37,7 +37,7 @@ func TestScalingIsEarned(t *testing.T) {
 		{"just within, above", math.Exp(0.01775) / 1.1, linear, ""},
 		{"just outside, above", math.Exp(0.01755) / 1.1, notLinear, ""},
 		{"just within", 1 / (0.9 * math.Exp(0.01775)), linear, "Valid for 1 to 8"},
-		{"just outside", 1 / (0.9 * math.Exp(0.01755)), notLinear, "Valid for 8 GPU(s) only: throughput per GPU is x0.916"},
+		{"just outside", 1 / (0.9 * math.Exp(0.01755)), notLinear, "Valid for 8 GPUs only: throughput per GPU is x0.916"},
 		{"a shared ceiling", 1.5, notLinear, "so it does not scale linearly"},
 		{"more than linear", 0.8, notLinear, "x1.250"},
 	} {
@@ -66,7 +66,7 @@ func TestScalingIsNotAssumed(t *testing.T) {
 		if v := p.Validity; v.Scaling != untested || v.MinGPUs != 8 || !strings.Contains(strings.Join(p.Reasons, " "), c.says) {
 			t.Errorf("%s: %+v, %q", c.name, v, p.Reasons)
 		}
-		if !strings.Contains(comment(p), "Valid for 8 GPU(s) only: that throughput scales with GPUs is not tested.") {
+		if !strings.Contains(comment(p), "Valid for 8 GPUs only: that throughput scales with GPUs is not tested.") {
 			t.Errorf("%s: %s", c.name, comment(p))
 		}
 	}

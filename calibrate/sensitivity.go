@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -134,7 +135,7 @@ func (e *evidence) c10() GateResult {
 		Threshold: "what lost or slow workers would read at the operating point is computed from the curve",
 		Remedy:    "the curve has too few levels, or there are too few gate runs: measure more"}
 	w, stated := workers(e.curve.Fingerprint)
-	g.Observed = fmt.Sprintf("%d worker(s)", w)
+	g.Observed = plural.Of(w, "worker")
 	if !stated {
 		g.Observed += " (assumed: one a GPU)"
 	}
@@ -146,7 +147,8 @@ func (e *evidence) c10() GateResult {
 	}
 	g.State = Met
 	missed := len(misses(lines))
-	g.Observed += fmt.Sprintf(", %d of %d losses are caught with %.0f %% or more", len(lines)-missed, len(lines), 100*missedBelow)
+	g.Observed += fmt.Sprintf(", %d of %s %s caught with %.0f %% or more",
+		len(lines)-missed, plural.Of(len(lines), "loss"), plural.VerbOf(len(lines)-missed, len(lines), "is", "are"), 100*missedBelow)
 	return result(g)
 }
 

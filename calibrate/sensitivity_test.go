@@ -106,11 +106,11 @@ func TestSensitivityLines(t *testing.T) {
 	// Log-log between the levels: 128·8/7 lies between 128 and 192.
 	at := math.Exp(math.Log(21200) + math.Log(24000.0/21200)*math.Log(8.0/7)/math.Log(1.5))
 	near(t, "one lost", ratio["1 of 8 workers lost"], 7.0/8*at/21200, 1e-9)
-	if !strings.Contains(gate(p, "C10").Observed, "8 worker(s)") || strings.Contains(gate(p, "C10").Observed, "assumed") {
+	if !strings.Contains(gate(p, "C10").Observed, "8 workers") || strings.Contains(gate(p, "C10").Observed, "assumed") {
 		t.Errorf("C10: %+v", gate(p, "C10"))
 	}
 	f.curve.Fingerprint.Labels = nil
-	if g := gate(f.propose(), "C10"); !strings.Contains(g.Observed, "8 worker(s) (assumed: one a GPU)") {
+	if g := gate(f.propose(), "C10"); !strings.Contains(g.Observed, "8 workers (assumed: one a GPU)") {
 		t.Errorf("C10: %+v", g)
 	}
 }

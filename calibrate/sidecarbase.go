@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -58,7 +59,7 @@ func (p Provenance) contradicts(base sweep.Curve) string {
 		ids[deploymentID(r.deployment, base.Fingerprint)] = true
 	}
 	if len(own.valid) < checkValid || len(kept.valid) < checkValid {
-		return fmt.Sprintf("whether they agree is not known: at %d per GPU it has %d valid gate runs and the sidecar %d, %d are needed", n, len(own.valid), len(kept.valid), checkValid)
+		return fmt.Sprintf("whether they agree is not known: at %d per GPU it has %s and the sidecar %d, %d are needed", n, plural.Of(len(own.valid), "valid gate run"), len(kept.valid), checkValid)
 	}
 	sb := sbPrior
 	if len(ids) == 1 && !ids[""] {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 )
 
@@ -126,7 +127,7 @@ func (e *evidence) missingWorkersVeto() Veto {
 		says := fmt.Sprintf("x%.3f of %s at %d per GPU, saturated", r, printable(a.Name), n)
 		if near && exact.Log(r) < -2.5*sigma {
 			v.Fired = true
-			v.Says = says + fmt.Sprintf("; as with %d of %d workers: see which of them serve", k, w)
+			v.Says = says + fmt.Sprintf("; as with %d of %s: see which of them serve", k, plural.Of(w, "worker"))
 			return v
 		}
 		v.Says = says

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/internal/exact"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -106,7 +107,7 @@ func (w window) whole() bool { return w.valid >= w.want }
 
 // text says what a window that is not whole has.
 func (w window) text() string {
-	return fmt.Sprintf("window %d has %d of %d valid attempts after %d of at most %d", w.number, w.valid, w.want, w.made, w.tries)
+	return fmt.Sprintf("window %d has %d of %s after %d of at most %d", w.number, w.valid, plural.Of(w.want, "valid attempt"), w.made, w.tries)
 }
 
 // broken is the first of several windows that is not whole. One that was begun
@@ -165,8 +166,8 @@ func (e *evidence) secondWindow() (ok bool, observed string) {
 func (e *evidence) pooled() (observed string, apart bool) {
 	x, p99, p50 := e.attempts.throughputs(), e.attempts.p99s(), e.attempts.p50s()
 	gap, threshold, split := splitGap(x, e.noise())
-	observed = fmt.Sprintf("pooled over %d gate runs the largest gap is %s (allowed %s), TTFT p99 gap x%.2f and max/min %.2f",
-		len(x), percentGap(gap), percentGap(threshold), exact.Exp(knee.MaxGap(p99)), ratio(p99))
+	observed = fmt.Sprintf("pooled over %s the largest gap is %s (allowed %s), TTFT p99 gap x%.2f and max/min %.2f",
+		plural.Of(len(x), "gate run"), percentGap(gap), percentGap(threshold), exact.Exp(knee.MaxGap(p99)), ratio(p99))
 	return observed, split || tailApart(p99, p50, split)
 }
 
@@ -265,7 +266,7 @@ func (a attempts) undated() string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the date of %d of %d gate runs is not known", n, len(a.valid))
+	return fmt.Sprintf("the date of %d of %s is not known", n, plural.Of(len(a.valid), "gate run"))
 }
 
 // windowNote names the windows of a reading.
@@ -282,5 +283,5 @@ func (a attempts) windowNote() string {
 		}
 		parts = append(parts, s)
 	}
-	return fmt.Sprintf(" In %d window(s): %s UTC.", len(all), strings.Join(parts, ", "))
+	return fmt.Sprintf(" In %s: %s UTC.", plural.Of(len(all), "window"), strings.Join(parts, ", "))
 }

@@ -290,7 +290,7 @@ func TestWindowsInComment(t *testing.T) {
 	f := newFixture().on("a")
 	f.simulated().window(2, "b", time.Minute, 21000, 21100, 20900)
 	p := f.propose()
-	for _, want := range []string{"8 gate runs of 8 attempts", "In 2 window(s)", "on a", "on b", "2 deployment(s)"} {
+	for _, want := range []string{"8 gate runs of 8 attempts", "In 2 windows", "on a", "on b", "2 deployments"} {
 		if !strings.Contains(strings.Join(p.Comment, " "), want) {
 			t.Errorf("%q is not in %s", want, p.Comment)
 		}
