@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -125,7 +126,8 @@ func gone(r loadgen.Result) error {
 	if n == 0 || r.All[loadgen.Connect] < n {
 		return nil
 	}
-	return fmt.Errorf("the target takes no connections any more, all %d requests failed%s; bring it back, and continue a journal with --resume", n, instance(r))
+	return fmt.Errorf("the target takes no connections any more, %s failed%s; bring it back, and continue a journal with --resume",
+		plural.Verb(n, "the only request", "all "+plural.Of(n, "request")), instance(r))
 }
 
 // instance is one error of a run.

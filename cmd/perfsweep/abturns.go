@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/compare"
@@ -118,7 +119,7 @@ func (t *turns) judge(ab *sweep.AB, d sweep.Decision) (report.Comparison, error)
 	for i, runs := range [][]sweep.Run{a.Runs, b.Runs} {
 		if n, gates := failures(runs); n > 0 {
 			c.Report.Warnings = append(c.Report.Warnings, fmt.Sprintf("%s failed run gates in %d of %s (%s): compared are the pairs in which neither did, its better moments",
-				t[i].side, n, plural(len(runs), "run"), gates))
+				t[i].side, n, plural.Of(len(runs), "run"), gates))
 		}
 	}
 	more := 0

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
@@ -39,7 +40,7 @@ func (c *campaign) bridged(ctx context.Context, t *target, run *sweep.Campaign, 
 		case missing == 0 && most == 0 && len(valid) >= c.bridge.pairs:
 			return nil
 		case most == 0:
-			c.say("note: only %d of %d pairs with AIPerf at %d per GPU are valid; no more are made", len(valid), made, n)
+			c.say("note: only %d of %s with AIPerf at %d per GPU %s valid; no more are made", len(valid), plural.Of(made, "pair"), n, plural.VerbOf(len(valid), made, "is", "are"))
 			return nil
 		}
 		pair, err := c.makePair(within, t, run, n, made)
@@ -101,7 +102,7 @@ func (c *campaign) makePair(ctx context.Context, t *target, run *sweep.Campaign,
 		slices.Reverse(runs)
 		p.First = sweep.ByPerfsweep
 	}
-	c.say("pair %d with AIPerf at %d per GPU (%d streams, %d requests each): first %s, then %s", before+1, n, streams, theirs.requests, runs[0].by, runs[1].by)
+	c.say("pair %d with AIPerf at %d per GPU (%s, %s each): first %s, then %s", before+1, n, plural.Of(streams, "stream"), plural.Of(theirs.requests, "request"), runs[0].by, runs[1].by)
 	for _, r := range runs {
 		from, err := c.ears.countedTokens(ctx)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/imports"
@@ -82,11 +83,11 @@ func (r aiperfRun) whole(out imports.AIPerfRun, took time.Duration) error {
 	case out.Seconds > took.Seconds():
 		return fmt.Errorf("AIPerf says that it measured for %.1f s, and it ran for %.1f s: what it wrote is not of this run; does its command copy a file?", out.Seconds, took.Seconds())
 	case out.Errors > 0:
-		return fmt.Errorf("%d of AIPerf's %d requests failed: its numbers are not of a healthy run; look at the target, and go on with --resume", out.Errors, out.Errors+out.Requests)
+		return fmt.Errorf("%d of AIPerf's %s failed: its numbers are not of a healthy run; look at the target, and go on with --resume", out.Errors, plural.Of(out.Errors+out.Requests, "request"))
 	case out.Requests != r.requests:
-		return fmt.Errorf("AIPerf made %d requests where %d were asked for; does its command set --request-count or a duration?", out.Requests, r.requests)
+		return fmt.Errorf("AIPerf made %s where %d %s asked for; does its command set --request-count or a duration?", plural.Of(out.Requests, "request"), r.requests, plural.Verb(r.requests, "was", "were"))
 	case out.Concurrency != r.streams:
-		return fmt.Errorf("AIPerf held %d streams where %d were asked for; does its command set --concurrency?", out.Concurrency, r.streams)
+		return fmt.Errorf("AIPerf held %s where %d %s asked for; does its command set --concurrency?", plural.Of(out.Concurrency, "stream"), r.streams, plural.Verb(r.streams, "was", "were"))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -268,7 +269,7 @@ func (c *campaign) begin(now sweep.Curve, cfg loadgen.Config, journal *openJourn
 		c.say("a first look: nothing will be written from this target at quick effort")
 	}
 	c.tellUnstated(f)
-	c.say("target %s  model %s (%s)  %s  effort %s  workload %s", target, f.Model, c.namedBy(), plural(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
+	c.say("target %s  model %s (%s)  %s  effort %s  workload %s", target, f.Model, c.namedBy(), plural.Of(f.GPUs, "GPU"), c.plan.Effort, f.Workload)
 	return &sweep.Campaign{
 		Curve: curve, Journal: journal.j, Deployment: c.flags.deployment, Target: elsewhere,
 		Measure: c.measurer(cfg, f.GPUs, pre, run, c.absence(target, cfg, f.Workload)), Workers: workers, Hear: c.ears.hear, Notify: c.notify(f.GPUs), Pairs: c.bridge.planned(),

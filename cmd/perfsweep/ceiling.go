@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/selftest"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -100,7 +101,7 @@ func (g *ceilingGuard) before(streams int) string {
 	switch {
 	case g.known == nil && asks > hintRate && !g.hinted:
 		g.hinted = true
-		return fmt.Sprintf("%d streams may bring up to %.0f chunks/s; what this machine can read is not known: perfsweep selftest measures it", streams, asks)
+		return fmt.Sprintf("%s may bring up to %.0f chunks/s; what this machine can read is not known: perfsweep selftest measures it", plural.Of(streams, "stream"), asks)
 	case g.known == nil || asks <= g.known.Ceiling.TokPerSec:
 		return ""
 	}
@@ -109,8 +110,8 @@ func (g *ceilingGuard) before(streams int) string {
 	if g.known.Ceiling.AtLeast {
 		least = "at least "
 	}
-	return fmt.Sprintf("%d streams may bring up to %.0f chunks/s, and this machine was found to read %s%.0f (perfsweep selftest, %s): a level that is client-bound is INVALID; use a larger machine, or fewer streams",
-		streams, asks, least, g.known.Ceiling.TokPerSec, g.known.Started.Format(time.DateOnly))
+	return fmt.Sprintf("%s may bring up to %.0f chunks/s, and this machine was found to read %s%.0f (perfsweep selftest, %s): a level that is client-bound is INVALID; use a larger machine, or fewer streams",
+		plural.Of(streams, "stream"), asks, least, g.known.Ceiling.TokPerSec, g.known.Started.Format(time.DateOnly))
 }
 
 // after takes the gap that a run has seen.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -66,7 +67,7 @@ func (f *checkFlags) emulateAICR(ov *recipes.Overlay, r *report.CheckReport) err
 	in.Measured = recipes.Measured{
 		TokPerSec: r.Result.TokPerSecPerGPU * float64(r.Curve.Fingerprint.GPUs), TTFTP99MS: r.Result.TTFTP99MS, GPUs: r.Curve.Fingerprint.GPUs, GPUsPerNode: f.nodeGPUs,
 	}
-	a.Numbers = fmt.Sprintf("the median of %s", plural(r.Result.Valid, "valid gate run"))
+	a.Numbers = fmt.Sprintf("the median of %s", plural.Of(r.Result.Valid, "valid gate run"))
 	if r.Result.Valid == 0 && len(gates) > 0 {
 		in.Measured, a.Numbers = gates[0], "the first gate run, as none was judged: AICR looks at no validity"
 		in.Measured.GPUsPerNode = f.nodeGPUs

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/campaignfile"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -173,7 +174,7 @@ func (u *usedConfig) summary() string {
 	if len(u.from) == 0 {
 		return "no flags are taken " + strings.TrimPrefix(from, "of ")
 	}
-	return fmt.Sprintf("%s %s: %s", plural(len(u.from), "flag"), from, strings.Join(slices.Sorted(maps.Keys(u.from)), ", "))
+	return fmt.Sprintf("%s %s: %s", plural.Of(len(u.from), "flag"), from, strings.Join(slices.Sorted(maps.Keys(u.from)), ", "))
 }
 
 func readConfig(path string) ([]byte, error) {

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -144,7 +145,7 @@ func (c *campaign) bringUp(ctx context.Context, s kube.DeploySpec) (remove func(
 		return none, err
 	}
 	run := c.usage()
-	c.say("deploying %s/%s: %s on %s, workers of %d, image %s; run %s", s.Namespace, s.Name, s.Model, plural(s.GPUs, "GPU"), s.GPUsPerWorker, s.Image, run.ID)
+	c.say("deploying %s/%s: %s on %s, workers of %d, image %s; run %s", s.Namespace, s.Name, s.Model, plural.Of(s.GPUs, "GPU"), s.GPUsPerWorker, s.Image, run.ID)
 	wait, stop := context.WithTimeoutCause(ctx, c.flags.deploy.timeout, errors.New("--deploy-timeout "+c.flags.deploy.timeout.String()+" has passed"))
 	defer stop()
 	d, err := client.Deploy(wait, run, s, func(line string) { c.say("     %s", line) })

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 type discoverFlags struct {
@@ -91,7 +92,7 @@ func (a *app) runDiscover(ctx context.Context, f *discoverFlags) error {
 	}
 	switch where := "in namespace " + d.Namespace; {
 	case len(d.Deployments) > 1:
-		a.say("%d deployments; name one with --target k8s:NAMESPACE/NAME", len(d.Deployments))
+		a.say("%s; name one with --target k8s:NAMESPACE/NAME", plural.Of(len(d.Deployments), "deployment"))
 	case len(d.Deployments) == 0 && f.all:
 		a.say("no DynamoGraphDeployment in any namespace of %s", cluster.Server())
 	case len(d.Deployments) == 0:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -110,11 +109,4 @@ func checkSLO(ms float64) error {
 		return badInputf("--slo-ttft-ms %v: must be a number of milliseconds greater than 0", ms)
 	}
 	return nil
-}
-
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
 }

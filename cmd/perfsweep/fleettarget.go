@@ -15,6 +15,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/fleet"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -136,7 +137,7 @@ func (c *campaign) startLoaders(ctx context.Context, t *target) error {
 	if !kube.ValidCampaign(c.id) {
 		c.id = kube.NewCampaign()
 	}
-	c.say("load generators: %s in namespace %s: %s", plural(s.Pods, "pod"), s.Namespace, why)
+	c.say("load generators: %s in namespace %s: %s", plural.Of(s.Pods, "pod"), s.Namespace, why)
 	if err := c.clearLeft(ctx, t, s.Namespace); err != nil {
 		return err
 	}
@@ -187,7 +188,7 @@ func (c *campaign) clearLeft(ctx context.Context, t *target, namespace string) e
 		return fmt.Errorf("looking for load generators that an earlier process of this campaign left: %w", err)
 	}
 	if n > 0 {
-		c.say("removed %s of load generators that an earlier process of this campaign had left", plural(n, "Job"))
+		c.say("removed %s of load generators that an earlier process of this campaign had left", plural.Of(n, "Job"))
 	}
 	others, err := t.place.cluster.OtherLoads(ctx, namespace, t.public)
 	if err != nil {
@@ -211,7 +212,7 @@ func (c *campaign) sayClocks(ctx context.Context, l *loaders) error {
 			worst = o
 		}
 	}
-	c.say("the clocks of %s are known to %.1f ms at worst (%s)", plural(len(offsets), "load generator"), float64(worst.Uncertainty)/float64(time.Millisecond), worst.Pod)
+	c.say("the clocks of %s are known to %.1f ms at worst (%s)", plural.Of(len(offsets), "load generator"), float64(worst.Uncertainty)/float64(time.Millisecond), worst.Pod)
 	return nil
 }
 

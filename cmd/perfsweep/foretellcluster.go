@@ -10,6 +10,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -105,7 +106,7 @@ func (c *campaign) loadPart(ctx context.Context, cluster *kube.Client, namespace
 		return part{}, err
 	}
 	p.LoadPods = s.Pods
-	makes := fmt.Sprintf("a Job of %s that make the load, with %s CPU and %s of memory each, and its Secret (%s)", plural(s.Pods, "pod"), s.CPU, s.Memory, why)
+	makes := fmt.Sprintf("a Job of %s that %s the load, with %s CPU and %s of memory each, and its Secret (%s)", plural.Of(s.Pods, "pod"), plural.Verb(s.Pods, "makes", "make"), s.CPU, s.Memory, why)
 	return part{makes, s.Namespace, cluster.LoadAccess()}, nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -76,7 +77,7 @@ func (c *campaign) inCluster(cluster *kube.Client, d kube.Deployment) (*target, 
 	case d.GPUs == 0 && c.flags.gpus == 0:
 		return nil, badInputf("--target %s needs --gpus N, because the cluster does not tell how many GPUs it has: %s", t.public, d.GPUsUnknown)
 	case d.GPUs == 0:
-		c.say("note: %s: %d GPUs as --gpus says; the cluster does not tell (%s)", t.public, c.flags.gpus, d.GPUsUnknown)
+		c.say("note: %s: %s as --gpus says; the cluster does not tell (%s)", t.public, plural.Of(c.flags.gpus, "GPU"), d.GPUsUnknown)
 		t.gpus = c.flags.gpus
 	case c.flags.gpus > 0 && c.flags.gpus != d.GPUs:
 		return nil, badInputf("--gpus %d contradicts --target %s, which has %d (by %s); drop --gpus", c.flags.gpus, t.public, d.GPUs, d.GPUsFrom)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -72,7 +73,7 @@ func (a *app) runLint(c *pflag.FlagSet, f *lintFlags, args []string) error {
 		return err
 	}
 	if f.sidecar != "" && len(args) > 1 {
-		return badInputf("--sidecar %s is of one overlay, and %d files were given; lint them one by one", f.sidecar, len(args))
+		return badInputf("--sidecar %s is of one overlay, and %s %s given; lint them one by one", f.sidecar, plural.Of(len(args), "file"), plural.Verb(len(args), "was", "were"))
 	}
 	if c.Changed("validator") {
 		if err := recipes.CheckValidator(f.validator); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/kube"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // loadImage is the image that holds this program, stamped where one is published
@@ -76,7 +77,7 @@ func (l *loadFlags) count(gpus, streams int) (n int, why string, err error) {
 			return 0, "", badInputf("--load-pods %q: use auto, or a number from 1 to %d", l.pods, kube.MaxLoadPods)
 		}
 		if streams > 0 && n > streams {
-			return 0, "", badInputf("--load-pods %d: the largest level has %s, fewer than that; use no more pods than streams", n, plural(streams, "stream"))
+			return 0, "", badInputf("--load-pods %d: the largest level has %s, fewer than that; use no more pods than streams", n, plural.Of(streams, "stream"))
 		}
 		return n, "as asked", nil
 	}
@@ -85,7 +86,7 @@ func (l *loadFlags) count(gpus, streams int) (n int, why string, err error) {
 	if streams > 0 {
 		n = min(n, streams)
 	}
-	return n, fmt.Sprintf("one for each GPU, and for each %d of up to %d streams; --load-pods chooses another number", streamsPerPod, streams), nil
+	return n, fmt.Sprintf("one for each GPU, and for each %d of up to %s; --load-pods chooses another number", streamsPerPod, plural.Of(streams, "stream")), nil
 }
 
 var secretName = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$`)

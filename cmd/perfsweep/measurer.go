@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -50,7 +51,7 @@ func (c *campaign) notify(gpus int) func(sweep.Event) {
 		if e.Run == nil {
 			number++
 		}
-		step := fmt.Sprintf("[%d] %d per GPU (%d streams), %s: %s", number, e.Step.ConcurrencyPerGPU, e.Step.ConcurrencyPerGPU*gpus, e.Step.Kind, e.Step.Why)
+		step := fmt.Sprintf("[%d] %d per GPU (%s), %s: %s", number, e.Step.ConcurrencyPerGPU, plural.Of(e.Step.ConcurrencyPerGPU*gpus, "stream"), e.Step.Kind, e.Step.Why)
 		line := ""
 		switch {
 		case e.Run == nil && view != nil:

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/loadgen/aiperf"
 )
@@ -250,7 +251,7 @@ func profileNotes(o *aiperf.Options, pre loadgen.Preflight, r loadgen.Result) []
 	var notes []string
 	// With a calibration the run itself says how far the prompts were off.
 	if got := r.PromptTokensPerRequest; pre.WordsPerToken == 0 && got > 0 && math.Abs(got/float64(o.ISL)-1) > .02 {
-		notes = append(notes, fmt.Sprintf("prompts had %.0f tokens where %d were asked for; --wait-for-model-timeout calibrates their length before the load", got, o.ISL))
+		notes = append(notes, fmt.Sprintf("prompts had %s where %d %s asked for; --wait-for-model-timeout calibrates their length before the load", plural.Of(got, "token"), o.ISL, plural.Verb(o.ISL, "was", "were")))
 	}
 	if share := r.Health.CPUShare; share > .8 {
 		notes = append(notes, fmt.Sprintf("this client used %.0f %% of its CPUs: it may have been the bottleneck", 100*share))
@@ -267,14 +268,14 @@ func (a *app) profileVerdict(ctx context.Context, o *aiperf.Options, rec *aiperf
 	bad := r.Measured.Bad()
 	switch {
 	case rec.GaveUp:
-		return fmt.Errorf("%d of %d requests failed, more than --failed-request-threshold %g allows%s", bad, r.Measured.Total(), o.FailedShare, example(r))
+		return fmt.Errorf("%d of %s failed, more than --failed-request-threshold %g allows%s", bad, plural.Of(r.Measured.Total(), "request"), o.FailedShare, example(r))
 	case ctx.Err() != nil:
 		a.write(a.err, "perfsweep: interrupted; what was measured until then is in %s and marked was_cancelled\n", o.ArtifactDir)
 		return verdict{exitInterrupted}
 	case r.Measured[loadgen.OK] == 0:
 		return fmt.Errorf("no request succeeded%s", example(r))
 	case bad > 0:
-		a.say("note: %s of %d failed%s", plural(int(bad), "request"), r.Measured.Total(), example(r))
+		a.say("note: %d of %s failed%s", bad, plural.Of(r.Measured.Total(), "request"), example(r))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/campaignfile"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -93,7 +94,7 @@ func overlaysIn(dir string) (names []string, err error) {
 		return nil, badInputf("reading the overlays: %w; name their folder", err)
 	}
 	if len(entries) > maxOverlays {
-		return nil, badInputf("%s holds %d files, too many for a folder of overlays", dir, len(entries))
+		return nil, badInputf("%s holds %s, too many for a folder of overlays", dir, plural.Of(len(entries), "file"))
 	}
 	for _, e := range entries {
 		if ext := filepath.Ext(e.Name()); !e.IsDir() && (ext == ".yaml" || ext == ".yml") && !strings.HasPrefix(e.Name(), ".") {

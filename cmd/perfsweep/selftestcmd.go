@@ -10,6 +10,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/selftest"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/loadgen/pacer"
 )
@@ -108,7 +109,7 @@ func (a *app) runSelftest(ctx context.Context, cmd selftest.Command, f *selftest
 	r, err := selftest.Run(ctx, selftest.Options{
 		Command: cmd, Version: version, Streams: f.streams, Budget: f.duration,
 		Notify: func(part string, m selftest.Measured) {
-			a.say("%s: %d streams x %g ms: %.0f chunks/s, lag p99 %.2g ms", part, m.Streams, m.ITLMS, m.TokPerSec, m.LagP99MS)
+			a.say("%s: %s x %g ms: %.0f chunks/s, lag p99 %.2g ms", part, plural.Of(m.Streams, "stream"), m.ITLMS, m.TokPerSec, m.LagP99MS)
 		},
 	})
 	if err != nil {

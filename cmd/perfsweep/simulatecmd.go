@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen/enginesim"
 )
 
@@ -51,7 +52,7 @@ From speed on they are faults, which no fingerprint shows:
 			}
 			<-c.Context().Done()
 			n := sim.Counters()
-			a.say("served %d requests, %d prompt tokens, %d output tokens", n.Requests, n.PromptTokens, n.OutputTokens)
+			a.say("served %s, %s, %s", plural.Of(n.Requests, "request"), plural.Of(n.PromptTokens, "prompt token"), plural.Of(n.OutputTokens, "output token"))
 			return nil
 		},
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
 )
@@ -36,6 +37,6 @@ func (c *campaign) upperEnd(gpus int) int {
 		return sweep.DefaultUpperEnd
 	}
 	n := min(max(2*caps.Streams()/gpus, lowestUpperEnd), highestUpperEnd)
-	c.say("batch cap %d on each of %s, %s: sweeping up to %d per GPU, %s", caps.MaxNumSeqs, plural(caps.Workers, "worker"), plural(gpus, "GPU"), n, whyUpperEnd(2*caps.Streams()/gpus))
+	c.say("batch cap %d on each of %s, %s: sweeping up to %d per GPU, %s", caps.MaxNumSeqs, plural.Of(caps.Workers, "worker"), plural.Of(gpus, "GPU"), n, whyUpperEnd(2*caps.Streams()/gpus))
 	return n
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 	"github.com/perfsweep/perfsweep/sweep/observe"
@@ -76,7 +77,7 @@ func (c *campaign) watchWorkers(f *sweep.Fingerprint, old *sweep.Curve) *sweep.W
 		return nil
 	}
 	if c.census.missing == nil && c.census.ready != w.Expected {
-		c.say("note: %d of %s ready (%s): runs are INVALID (V1) until they are", c.census.ready, plural(w.Expected, "worker"), w.From)
+		c.say("note: %d of %s ready (%s): runs are INVALID (V1) until they are", c.census.ready, plural.Of(w.Expected, "worker"), w.From)
 	}
 	// A journal whose fingerprint does not tell stays one that does not.
 	if old == nil || workersStated(old.Fingerprint) > 0 {

@@ -94,7 +94,7 @@ func TestNeverReady(t *testing.T) {
 	a := run(t, 1, "sweep", "--target", "k8s:"+ns+"/big")
 	for _, want := range []string{
 		"k8s:" + ns + "/big is not ready", "condition Ready is False (some_resources_are_not_ready: workers are loading the model)",
-		"component Worker: 0 of 1 replicas are ready", "cannot be scheduled", "Insufficient nvidia.com/gpu",
+		"component Worker: 0 of 1 replica is ready", "cannot be scheduled", "Insufficient nvidia.com/gpu",
 	} {
 		if !strings.Contains(a.stderr, want) {
 			t.Errorf("stderr has no %q:\n%s", want, a.stderr)

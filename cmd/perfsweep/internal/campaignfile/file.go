@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -75,7 +76,7 @@ func (f *File) Pick(name string) (*Target, error) {
 	case name == "" && len(names) == 0:
 		return nil, nil
 	case name == "":
-		return nil, fmt.Errorf("%s has %d targets; choose one with --name: %s", f.Name, len(names), listed(names))
+		return nil, fmt.Errorf("%s has %s; choose one with --name: %s", f.Name, plural.Of(len(names), "target"), listed(names))
 	case len(names) == 0:
 		return nil, fmt.Errorf("%s names no targets, so there is no %.80q; drop --name, or add it under targets", f.Name, name)
 	}

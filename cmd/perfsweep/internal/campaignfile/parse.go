@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -272,7 +273,7 @@ func (p *parser) value(key, val *yaml.Node, known map[string]Kind, sections []st
 		}
 	}
 	if err == nil && len(v.Items) > maxItems {
-		err = p.node(val, "%s has %d values, more than %d", v.Key, len(v.Items), maxItems)
+		err = p.node(val, "%s has %s, more than %d", v.Key, plural.Of(len(v.Items), "value"), maxItems)
 	}
 	return v, err
 }

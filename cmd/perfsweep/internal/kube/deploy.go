@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // The bounds of single steps. A call that makes something is not broken off by
@@ -271,7 +273,9 @@ func (c *Client) awaitNoPods(ctx context.Context, namespace, name string) error 
 		list, err := c.podsBy(ctx, namespace, dgdLabel+"="+name)
 		left = len(list)
 		return err == nil && left == 0, err
-	}, func() string { return fmt.Sprintf("%d pods of %s/%s do not go", left, namespace, name) })
+	}, func() string {
+		return fmt.Sprintf("%s of %s/%s %s not go", plural.Of(left, "pod"), namespace, name, plural.Verb(left, "does", "do"))
+	})
 }
 
 // poll asks every second until the answer is yes.

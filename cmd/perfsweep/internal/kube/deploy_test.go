@@ -210,7 +210,7 @@ func TestPodTrouble(t *testing.T) {
 		ready         bool
 		want, crashed string
 	}{
-		{0, false, "", ""}, {1, false, "has ended 1 times", ""}, {crashLimit, false, "has ended 3 times", "main"}, {crashLimit, true, "", ""},
+		{0, false, "", ""}, {1, false, "has ended 1 time", ""}, {crashLimit, false, "has ended 3 times", "main"}, {crashLimit, true, "", ""},
 	} {
 		why, crashed := restarted(c.n, c.ready).podTrouble()
 		if !strings.Contains(why.reason, c.want) || (why.reason == "") != (c.want == "") || crashed != c.crashed {

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // DeploySpec is a deployment to bring up. What it leaves out is as in the
@@ -189,9 +191,9 @@ func (s DeploySpec) Validate() error {
 	case s.GPUs < 1:
 		return errors.New("how many GPUs is it to have? give --gpus N")
 	case s.GPUsPerWorker < 1 || s.GPUs%s.GPUsPerWorker != 0:
-		return fmt.Errorf("%d GPUs cannot be shared out to workers of %d", s.GPUs, s.GPUsPerWorker)
+		return fmt.Errorf("%s cannot be shared out to workers of %d", plural.Of(s.GPUs, "GPU"), s.GPUsPerWorker)
 	case s.Workers() > maxWorkers:
-		return fmt.Errorf("%d workers are more than %d", s.Workers(), maxWorkers)
+		return fmt.Errorf("%s are more than %d", plural.Of(s.Workers(), "worker"), maxWorkers)
 	case s.Frontends < 1 || s.Frontends > maxFrontends:
 		return fmt.Errorf("frontends: %d: must be between 1 and %d", s.Frontends, maxFrontends)
 	case !slices.Contains(routerModes, s.RouterMode):

@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 const gpuDeviceClass = "gpu.nvidia.com"
@@ -53,7 +55,7 @@ func (s *survey) readGPUs(ctx context.Context, g *graph) {
 	for _, p := range g.parts {
 		n, source, err := s.gpusOf(ctx, g, p)
 		if n > maxGPUs {
-			n, err = 0, fmt.Errorf("component %s asks for %d GPUs a replica, which no cluster has", p.Name, n)
+			n, err = 0, fmt.Errorf("component %s asks for %s a replica, which no cluster has", p.Name, plural.Of(n, "GPU"))
 		}
 		p.GPUsPerReplica = n
 		switch {
@@ -68,7 +70,7 @@ func (s *survey) readGPUs(ctx context.Context, g *graph) {
 			from[source] = true
 			total += n * p.Replicas
 			if held, ok := p.held(); ok && held != n*p.Replicas && (held > 0 || source == "limits") {
-				unknown("component %s has %d GPUs by its %s, and its running pods have limits of %d", p.Name, n*p.Replicas, source, held)
+				unknown("component %s has %s by its %s, and its running pods have limits of %d", p.Name, plural.Of(n*p.Replicas, "GPU"), source, held)
 			}
 		}
 	}
@@ -76,7 +78,7 @@ func (s *survey) readGPUs(ctx context.Context, g *graph) {
 	case total == 0:
 		unknown("it has no worker")
 	case total > maxGPUs:
-		unknown("it asks for %d GPUs, which no cluster has", total)
+		unknown("it asks for %s, which no cluster has", plural.Of(total, "GPU"))
 	}
 	if g.GPUsUnknown == "" {
 		g.GPUs, g.GPUsFrom = total, strings.Join(slices.Sorted(maps.Keys(from)), ", ")

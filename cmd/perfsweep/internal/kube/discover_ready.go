@@ -3,6 +3,8 @@ package kube
 import (
 	"fmt"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // statusOf is the operator's word on each component, old or new.
@@ -93,20 +95,20 @@ func (g *graph) partReady(p *part, no func(string, ...any)) {
 	}
 	switch {
 	case told && ready != p.Replicas:
-		no("component %s: %d of %d replicas are ready%s", p.Name, ready, p.Replicas, p.troubles())
+		no("component %s: %d of %s %s ready%s", p.Name, ready, plural.Of(p.Replicas, "replica"), plural.VerbOf(ready, p.Replicas, "is", "are"), p.troubles())
 	case len(p.pods) > 0 && pods != wanted:
-		no("component %s: %d of %d pods are ready%s", p.Name, pods, wanted, p.troubles())
+		no("component %s: %d of %s %s ready%s", p.Name, pods, plural.Of(wanted, "pod"), plural.VerbOf(pods, wanted, "is", "are"), p.troubles())
 	case !told && g.podsKnown && pods != wanted:
 		no("component %s: no pod with the operator's labels is there", p.Name)
 	case !told && !g.podsKnown && wanted > 0:
 		no("component %s: neither the operator nor its pods tell whether it is ready", p.Name)
 	}
 	if n, ok := digInt(s, "updatedReplicas"); ok && n < p.Replicas {
-		no("component %s: a rollout has replaced %d of %d replicas", p.Name, n, p.Replicas)
+		no("component %s: a rollout has replaced %d of %s", p.Name, n, plural.Of(p.Replicas, "replica"))
 	}
 	if p.ImageID == "" && len(p.pods) > 1 && pods == wanted {
 		if ids := p.digests(); len(ids) > 1 {
-			no("component %s: its pods run %d different images", p.Name, len(ids))
+			no("component %s: its pods run %s", p.Name, plural.Of(len(ids), "different image"))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // readAutoscalers finds what may change the number of workers while they are
@@ -38,7 +40,7 @@ func (s *survey) readAutoscalers(ctx context.Context, g *graph) {
 			least = 1
 		}
 		if least != most && g.scaledBy(o, adapters) {
-			g.Autoscalers = append(g.Autoscalers, fmt.Sprintf("HorizontalPodAutoscaler %s (%d to %d replicas)", digText(o, "metadata", "name"), least, most))
+			g.Autoscalers = append(g.Autoscalers, fmt.Sprintf("HorizontalPodAutoscaler %s (%d to %s)", digText(o, "metadata", "name"), least, plural.Of(most, "replica")))
 		}
 	}
 	var scaled []object

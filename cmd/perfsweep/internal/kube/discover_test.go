@@ -182,7 +182,7 @@ metadata: {name: qwen-worker-old`
 		{"one of two", "component VllmDecodeWorker: 1 of 2 replicas", []string{"updatedReplicas: 2, readyReplicas: 2", "readyReplicas: 1"}},
 		{"too many", "3 of 2 replicas", []string{"updatedReplicas: 2, readyReplicas: 2", "readyReplicas: 3"}},
 		{"rollout", "a rollout has replaced 1 of 2", []string{"updatedReplicas: 2", "updatedReplicas: 1"}},
-		{"pods", "1 of 2 pods are ready (pod qwen-worker-1 cannot get its image (ImagePullBackOff): no such image)", []string{pod1,
+		{"pods", "1 of 2 pods is ready (pod qwen-worker-1 cannot get its image (ImagePullBackOff): no such image)", []string{pod1,
 			strings.Replace(pod1, `conditions: [{type: Ready, status: "True"}], containerStatuses: [{name: main, imageID: "nvcr.io/nvidia/ai-dynamo/vllm-runtime@sha256:aaaa"}]`,
 				`containerStatuses: [{name: main, state: {waiting: {reason: ImagePullBackOff, message: no such image}}}]`, 1)}},
 		{"unschedulable", "pod qwen-worker-1 cannot be scheduled: 0/2 nodes", []string{pod1,

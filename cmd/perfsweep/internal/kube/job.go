@@ -13,6 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // LoadJob is the Job of load generators. Close removes it, whatever has become
@@ -133,7 +135,7 @@ func (c *Client) awaitLoadGone(ctx context.Context, ns, name string) error {
 		select {
 		case <-ctx.Done():
 			if err == nil {
-				err = fmt.Errorf("%d pods are still there after %s", len(pods), closeTime)
+				err = fmt.Errorf("%s %s still there after %s", plural.Of(len(pods), "pod"), plural.Verb(len(pods), "is", "are"), closeTime)
 			}
 			return left(ns, name, err)
 		case <-tick.C:

@@ -140,7 +140,7 @@ func TestStartLoadRefused(t *testing.T) {
 	}{
 		{name: "unschedulable", pods: all(map[string]any{"suffix": "a", "phase": "Pending", "conditions": []any{map[string]any{
 			"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/2 nodes are available: 2 Insufficient cpu.",
-		}}}), want: []string{"cannot be scheduled: 0/2 nodes are available: 2 Insufficient cpu.", "0 of 1 load generators run after 5s"}},
+		}}}), want: []string{"cannot be scheduled: 0/2 nodes are available: 2 Insufficient cpu.", "0 of 1 load generator runs after 5s"}},
 		{name: "image", pods: all(waiting("ImagePullBackOff", "no such manifest")), want: []string{"cannot get its image (ImagePullBackOff): no such manifest"}},
 		{name: "no secret", pods: all(waiting("CreateContainerConfigError", `secret "keys" not found`)), want: []string{`secret "keys" not found`}},
 		{name: "crash", pods: all(map[string]any{"suffix": "a", "phase": "Failed", "containerStatuses": []any{map[string]any{
@@ -148,7 +148,7 @@ func TestStartLoadRefused(t *testing.T) {
 		}}}), log: "perfsweep: unknown command \"worker\"\n", want: []string{"exit code 2 (Error)", `unknown command "worker"`}},
 		{name: "quota", pods: func(job map[string]any) []map[string]any { return []map[string]any{fakePod(job, 0, running("a"))} }, of: 2, wait: 10 * time.Second, // its fourth look asks for events
 			events: []map[string]any{{"reason": "FailedCreate", "lastTimestamp": "2026-11-30T12:00:00Z", "message": "Error creating: exceeded quota: few"}},
-			want:   []string{"1 of 2 load generators run after 10s: the pods are refused: exceeded quota: few; ask for less with --load-pods"}},
+			want:   []string{"1 of 2 load generators runs after 10s: the pods are refused: exceeded quota: few; ask for less with --load-pods"}},
 		{name: "job forbidden", deny: map[string]string{"create jobs": `User "u" cannot create resource "jobs"`}, want: []string{`resources: ["jobs"], verbs: ["create"]`}},
 		{name: "proxy forbidden", deny: map[string]string{"create pods/proxy": "no", "get pods/log": "no"}, want: []string{`resources: ["pods/proxy"], verbs: ["create"]`, `resources: ["pods/log"], verbs: ["get"]`, "nothing was made"}},
 		{name: "secret forbidden", deny: map[string]string{"create secrets": `User "u" cannot create resource "secrets"`}, want: []string{`resources: ["secrets"], verbs: ["create"]`}},

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 const (
@@ -57,7 +59,7 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case within.Err() != nil:
-			return fmt.Errorf("%d of %d load generators run after %s%s", pods, len(j.pods), wait, because(last))
+			return fmt.Errorf("%d of %s %s after %s%s", pods, plural.Of(len(j.pods), "load generator"), plural.VerbOf(pods, len(j.pods), "runs", "run"), wait, because(last))
 		case err != nil && passing(err):
 			why = stuck{reason: err.Error()}
 		case err != nil:
@@ -71,7 +73,7 @@ func (j *LoadJob) Ready(ctx context.Context) error {
 			stuckSince = time.Now()
 		}
 		if last != said && !stuckSince.IsZero() && time.Since(stuckSince) >= saidAfter && j.spec.Say != nil {
-			j.spec.Say(fmt.Sprintf("%d of %d load generators run: %s", pods, len(j.pods), last))
+			j.spec.Say(fmt.Sprintf("%d of %s %s: %s", pods, plural.Of(len(j.pods), "load generator"), plural.VerbOf(pods, len(j.pods), "runs", "run"), last))
 			said = last
 		}
 		if !why.hopeless {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Marks of the generator's Job beside those of its run.
@@ -85,7 +87,7 @@ func (s *LoadSpec) check() error {
 	case s.Image == "":
 		return errors.New("the load generators need an image")
 	case s.Pods < 1 || s.Pods > MaxLoadPods:
-		return fmt.Errorf("%d pods of load generators: use 1 to %d", s.Pods, MaxLoadPods)
+		return fmt.Errorf("%s of load generators: use 1 to %d", plural.Of(s.Pods, "pod"), MaxLoadPods)
 	case s.Port < 1 || s.Port > 65535:
 		return fmt.Errorf("port %d of the load generators: use 1 to 65535", s.Port)
 	case !ValidCampaign(s.Campaign):

@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // podView is what is read of a Pod.
@@ -191,7 +193,7 @@ func (p podView) podTrouble() (s stuck, crashed string) {
 		if c.Ready || c.RestartCount == 0 {
 			continue
 		}
-		s := stuck{reason: fmt.Sprintf("container %s of pod %s has ended %d times", c.Name, p.Metadata.Name, c.RestartCount)}
+		s := stuck{reason: fmt.Sprintf("container %s of pod %s has ended %s", c.Name, p.Metadata.Name, plural.Of(c.RestartCount, "time"))}
 		if c.RestartCount >= crashLimit {
 			return s, c.Name
 		}

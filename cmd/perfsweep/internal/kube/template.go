@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // The API of a DynamoGraphDeployment, in both of its versions.
@@ -73,7 +75,8 @@ func (s DeploySpec) Objects() []map[string]any {
 
 // Makes says what is made in the namespace, for a reader.
 func (s DeploySpec) Makes() string {
-	out := fmt.Sprintf("DynamoGraphDeployment %s of %d workers with %d GPUs each, and %d frontends, image %s", s.Name, s.Workers(), s.GPUsPerWorker, s.Frontends, s.image())
+	out := fmt.Sprintf("DynamoGraphDeployment %s of %s with %s each, and %s, image %s",
+		s.Name, plural.Of(s.Workers(), "worker"), plural.Of(s.GPUsPerWorker, "GPU"), plural.Of(s.Frontends, "frontend"), s.image())
 	if s.GPUAccess == DRA {
 		out += "; a ResourceClaimTemplate"
 	}

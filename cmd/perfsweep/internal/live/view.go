@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // A view leaves this many rows of the terminal to what is printed above it.
@@ -24,7 +25,7 @@ func Lines(s State, size Size, st Style) []Line {
 	width := max(size.Columns-1, 1)
 	one := func(t Tone, sep string, parts ...string) Line { return Line{pack(width, st, sep, parts...), t} }
 	lines := []Line{
-		one(Strong, ", ", s.head(), fmt.Sprintf("%d streams", s.Run.Streams), s.Run.Kind),
+		one(Strong, ", ", s.head(), plural.Of(s.Run.Streams, "stream"), s.Run.Kind),
 		one(Plain, ", ", append([]string{"  " + s.Run.clock()}, s.Run.counts()...)...),
 		one(Plain, ", ", append([]string{"  " + s.ahead()}, s.levels(), s.invalid())...),
 	}
@@ -92,16 +93,13 @@ func (s State) ahead() string {
 	}
 	text := "about " + clock(max(s.ToGo-used, 0)) + " to go"
 	if s.Most > 0 {
-		text += fmt.Sprintf(", at most %d runs", s.Most)
+		text += ", at most " + plural.Of(s.Most, "run")
 	}
 	return text
 }
 
 func (s State) levels() string {
-	if n := len(s.Points); n != 1 {
-		return fmt.Sprintf("%d levels done", n)
-	}
-	return "1 level done"
+	return plural.Of(len(s.Points), "level") + " done"
 }
 
 func (s State) invalid() string {

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // Approval is a person's word for a journal and where it was written.
@@ -23,7 +24,8 @@ func ApprovalText(w io.Writer, a Approval) error {
 	p := &printer{w: w}
 	e := a.Entry
 	p.line("approved %s as it is now (sha256:%.16s)", a.Journal, e.JournalSHA256)
-	p.line("  %s tok/s per GPU, TTFT p99 %s ms at %d per GPU on %d GPU(s), %d valid attempts", number(e.TokPerSecPerGPU), number(e.TTFTP99MS), e.ConcurrencyPerGPU, e.GPUs, e.ValidAttempts)
+	p.line("  %s tok/s per GPU, TTFT p99 %s ms at %d per GPU on %s, %s",
+		number(e.TokPerSecPerGPU), number(e.TTFTP99MS), e.ConcurrencyPerGPU, plural.Of(e.GPUs, "GPU"), plural.Of(e.ValidAttempts, "valid attempt"))
 	p.line("  by %s: %s", e.By, e.Why)
 	p.line("the entry is in %s: commit it with the overlay; calibrate --journal %s --overlay %s rests on it", a.File, a.Journal, a.Overlay)
 	return p.err

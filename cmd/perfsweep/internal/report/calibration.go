@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -149,7 +150,7 @@ func (p *printer) limits(c Calibration) {
 		if c.Clusters > 0 {
 			on = "cluster"
 		}
-		p.line("at %d per GPU, %d gate runs on %s: median %s tok/s per GPU%s, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, l.Runs, count(l.Deployments, on),
+		p.line("at %d per GPU, %s on %s: median %s tok/s per GPU%s, TTFT p99 %s ms", r.Point.ConcurrencyPerGPU, plural.Of(l.Runs, "gate run"), plural.Of(l.Deployments, on),
 			number(r.TokPerSecPerGPU), spread(c.gateRuns(), l.Runs), number(r.TTFTP99MS))
 		rests := fmt.Sprintf("tolerance limit %s; s within %.1f %%, between %.1f %% %s", number(l.L), 100*l.SW, 100*l.SB, l.SBBasis)
 		switch g := r.Gate; {
@@ -199,8 +200,8 @@ func (p *printer) bridge(b *calibrate.Bridge) {
 	if !b.Stands() {
 		return
 	}
-	p.line("bridge, %d pairs: AIPerf %s reads x%.4f of perfsweep's throughput (%.4f to %.4f) and x%.3f of its TTFT p99 (%.3f to %.3f); floor and ceiling are as AIPerf reads them",
-		b.Pairs, b.Version, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High)
+	p.line("bridge, %s: AIPerf %s reads x%.4f of perfsweep's throughput (%.4f to %.4f) and x%.3f of its TTFT p99 (%.3f to %.3f); floor and ceiling are as AIPerf reads them",
+		plural.Of(b.Pairs, "pair"), b.Version, b.Throughput.Ratio, b.Throughput.Low, b.Throughput.High, b.TTFT.Ratio, b.TTFT.Low, b.TTFT.High)
 	p.line("output tokens by the server's own counter: perfsweep counts x%.4f of them, AIPerf x%.4f", b.PerfsweepCounted, b.AIPerfCounted)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // decision is the first line: whether there is a gate to trust, and if not why, in
@@ -133,7 +134,7 @@ func (c Calibration) remarks() []string {
 	if c.Reconfirm != nil {
 		said = append(said, c.Reconfirm.Reasons...)
 	}
-	starts := []string{unobserved, oneFingerprint, fmt.Sprintf("%d of %d runs are INVALID", r.InvalidRuns, len(c.Curve.Runs))}
+	starts := []string{unobserved, oneFingerprint, fmt.Sprintf("%d of %s %s INVALID", r.InvalidRuns, plural.Of(len(c.Curve.Runs), "run"), plural.Verb(r.InvalidRuns, "is", "are"))}
 	for _, g := range r.Gates {
 		starts = append(starts, named(g))
 		if g.ID == "C7" && g.State == calibrate.Unmet {
@@ -169,7 +170,7 @@ func restates(ended string, r calibrate.Proposal) bool {
 		return true
 	}
 	attempts, _, ok := strings.Cut(why, " per GPU ")
-	return ok && strings.Contains(attempts, " attempts at ") && strings.HasPrefix(ended, attempts)
+	return ok && strings.Contains(attempts, " attempt") && strings.HasPrefix(ended, attempts)
 }
 
 // unknown prints what a reader might take for known.

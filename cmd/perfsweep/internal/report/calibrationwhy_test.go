@@ -75,9 +75,9 @@ func TestSaidOnce(t *testing.T) {
 		"refused": {
 			Calibration{Curve: sweep.Curve{Runs: []sweep.Run{bad, {}}}, Unchecked: []string{chain}, Ended: "only 4 of 8 attempts at 128 per GPU were valid (V8), 5 of at most 8 are needed",
 				Proposal: calibrate.Proposal{Outcome: calibrate.OutcomeInvalid, Fit: fit, Point: point, InvalidRuns: 1, Gates: []calibrate.GateResult{met, waived, c7, c8}, Steps: steps(calibrate.OutcomeInvalid, attempts),
-					Reasons: []string{attempts, "C8 enough steady gate runs: 4 valid of 8 attempts (V8: 4) (wanted: 5 or more); mend", "C6 second window: waived by --allow-simulated (one window)", "1 of 2 runs are INVALID and were not used (V8: 1)",
+					Reasons: []string{attempts, "C8 enough steady gate runs: 4 valid of 8 attempts (V8: 4) (wanted: 5 or more); mend", "C6 second window: waived by --allow-simulated (one window)", "1 of 2 runs is INVALID and was not used (V8: 1)",
 						"not observed: V7 (workers share the load); V9 holds because a journal has one fingerprint", "a remark", "only 4 of 8 attempts at 128 per GPU were valid (V8), 5 of at most 8 are needed", chain}}},
-			[]string{"INVALID: no gate: only 4 of 8", "  C7 external anchor: no anchor\n    wanted: 0.90", "not judged before that: C8", "  a remark", "the operating point is 128", "knee at 195", "1 of 2 runs were INVALID", "C4   met", "C6   waived", "not known:\n  not observed: V7 (workers share the load)\n  the inherited chain"},
+			[]string{"INVALID: no gate: only 4 of 8", "  C7 external anchor: no anchor\n    wanted: 0.90", "not judged before that: C8", "  a remark", "the operating point is 128", "knee at 195", "1 of 2 runs was INVALID", "C4   met", "C6   waived", "not known:\n  not observed: V7 (workers share the load)\n  the inherited chain"},
 			[]string{"4 of 8 attempts", "one window", "INVALID and", "128 per GPU (bound", "inherited chain", "a remark"},
 			[]string{"V9", "operating point 128"},
 		},
@@ -154,7 +154,7 @@ func TestFollowing(t *testing.T) {
 	for _, g := range []string{"V2", "V3", "V5", "V6"} {
 		dead.Violations = append(dead.Violations, sweep.Violation{Gate: g, Observed: "saw " + g, Threshold: "none"})
 	}
-	gates := []calibrate.GateResult{unmet("V2", "requests succeed", "1 of 1 runs failed it", "none", "mend the server"), unmet("V3", "the load is real", "1 of 1 runs failed it and", "10 %", "use a larger machine"),
+	gates := []calibrate.GateResult{unmet("V2", "requests succeed", "1 of 1 run failed it", "none", "mend the server"), unmet("V3", "the load is real", "1 of 1 run failed it and", "10 %", "use a larger machine"),
 		{ID: "V8", Name: "this tool is not the bottleneck", State: calibrate.Met}}
 	late := sweep.Run{Seq: 2, Violations: []sweep.Violation{{Gate: "V8", Observed: "late", Threshold: "20 ms"}}}
 	for _, c := range []struct {
@@ -162,7 +162,7 @@ func TestFollowing(t *testing.T) {
 		want, never []string
 	}{
 		{[]sweep.Run{dead, late}, []string{"2 of 2 runs were INVALID", "run 1 at 8 per GPU: V2 saw V2 (limit none)\n  run 1 at 8 per GPU: V3, V5, V6 follow from V2, as most requests failed\n  run 2", "  V2  runs left out: requests succeed", "to do:  mend the server",
-			"  V3  follows from V2: the load is real\n      seen:   1 of 1 runs failed it and\n"}, []string{"saw V3", "larger machine", "unmet"}},
+			"  V3  follows from V2: the load is real\n      seen:   1 of 1 run failed it and\n"}, []string{"saw V3", "larger machine", "unmet"}},
 	} {
 		var b strings.Builder
 		if err := CalibrationText(&b, Calibration{Explain: true, Overlay: "o.yaml", Curve: sweep.Curve{Runs: c.runs}, Proposal: calibrate.Proposal{Outcome: calibrate.OutcomeInvalid, RunGates: gates}}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -38,8 +39,8 @@ func CheckText(w io.Writer, c CheckReport) error {
 	}
 	p.inputs(c.Inputs)
 	if r.TokPerSecPerGPU > 0 {
-		p.line("measured at %d per GPU: %s tok/s per GPU, TTFT p99 %s ms (median of %d valid gate runs)",
-			r.Gate.ConcurrencyPerGPU, number(r.TokPerSecPerGPU), number(r.TTFTP99MS), r.Valid)
+		p.line("measured at %d per GPU: %s tok/s per GPU, TTFT p99 %s ms (median of %s)",
+			r.Gate.ConcurrencyPerGPU, number(r.TokPerSecPerGPU), number(r.TTFTP99MS), plural.Of(r.Valid, "valid gate run"))
 	}
 	if s := effective(r.Effective); s != "" {
 		p.line("effective gate, tolerance included: %s", s)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"text/tabwriter"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep/compare"
 )
@@ -44,9 +45,9 @@ func CompareText(w io.Writer, c Comparison) error {
 	if simulated(c.A) || simulated(c.B) {
 		p.line("SIMULATED: nothing here was measured on a GPU.")
 	}
-	p.line("A is %s, B is %s; the verdicts are over %s together%s.", c.NameA, c.NameB, count(len(r.Levels), "level"), byPairs(r))
+	p.line("A is %s, B is %s; the verdicts are over %s together%s.", c.NameA, c.NameB, plural.Of(len(r.Levels), "level"), byPairs(r))
 	if t := c.Turns; t != nil {
-		p.line("measured in turns: %s compared, %d dropped; %s", count(t.Pairs, "pair"), t.Dropped, t.Reason)
+		p.line("measured in turns: %s compared, %d dropped; %s", plural.Of(t.Pairs, "pair"), t.Dropped, t.Reason)
 	}
 	if len(c.Differences) == 0 {
 		p.line("what differs between them is not recorded: their fingerprints are equal or absent")
@@ -86,13 +87,13 @@ func (c Comparison) sentence(s compare.Change, matters float64) string {
 
 func needs(s compare.Change, matters float64) string {
 	if !s.SpreadKnown {
-		return fmt.Sprintf("each level needs at least %s a side: no level was repeated, so the spread is unknown", count(s.More, "more run"))
+		return fmt.Sprintf("each level needs at least %s a side: no level was repeated, so the spread is unknown", plural.Of(s.More, "more run"))
 	}
 	if s.More >= compare.MaxRuns {
 		return fmt.Sprintf("to tell a change of %.3g %% at the spread of %.2g %% between runs, each level would need %s a side, and at most %d can be compared: look for what makes runs differ, or for a larger change",
-			100*matters, 100*s.Spread, count(s.More, "more run"), compare.MaxRuns)
+			100*matters, 100*s.Spread, plural.Of(s.More, "more run"), compare.MaxRuns)
 	}
-	return fmt.Sprintf("each level needs %s a side to tell a change of %.3g %% at the spread of %.2g %% between runs", count(s.More, "more run"), 100*matters, 100*s.Spread)
+	return fmt.Sprintf("each level needs %s a side to tell a change of %.3g %% at the spread of %.2g %% between runs", plural.Of(s.More, "more run"), 100*matters, 100*s.Spread)
 }
 
 func interval(s compare.Shift) string {
@@ -104,13 +105,6 @@ func interval(s compare.Shift) string {
 
 func percent(ratio float64) string { return fmt.Sprintf("%+.1f %%", 100*(ratio-1)) }
 
-func count(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 func (p *printer) levels(r compare.Report) {
 	if len(r.Levels) == 0 {
 		return
@@ -120,7 +114,7 @@ func (p *printer) levels(r compare.Report) {
 	if r.Goodput != nil {
 		p.changes(r, "good tok/s/GPU", func(l compare.Level) compare.Change { return l.Goodput })
 	}
-	p.line("p* is corrected (Holm) for %s", count(len(r.Levels), "level"))
+	p.line("p* is corrected (Holm) for %s", plural.Of(len(r.Levels), "level"))
 }
 
 // changes prints what became of a metric, level by level.

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -225,7 +226,7 @@ func (p *printer) invalid(all []sweep.Run) {
 	if bad == 0 {
 		return
 	}
-	p.line("%d of %d runs were INVALID and are not in the curve:", bad, len(all))
+	p.line("%d of %s %s INVALID and %s not in the curve:", bad, plural.Of(len(all), "run"), plural.Verb(bad, "was", "were"), plural.Verb(bad, "is", "are"))
 	for _, r := range all {
 		for _, why := range failed(r) {
 			p.line("  run %d at %d per GPU: %s", r.Seq, r.Step.ConcurrencyPerGPU, why)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -61,11 +62,8 @@ func Findings(w io.Writer, format string, l Lint) error {
 			p.line("    %s", f.Remedy)
 		}
 	}
-	switch {
-	case len(l.Findings) == 0 && l.Files == 1:
-		p.line("no findings in 1 overlay file")
-	case len(l.Findings) == 0:
-		p.line("no findings in %d overlay files", l.Files)
+	if len(l.Findings) == 0 {
+		p.line("no findings in %s", plural.Of(l.Files, "overlay file"))
 	}
 	return p.err
 }

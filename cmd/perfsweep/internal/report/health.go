@@ -5,6 +5,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -82,7 +83,7 @@ func (p *printer) loadPods(all []sweep.Run) {
 		}
 	}
 	if pods > 0 {
-		p.line("the load came from up to %d generators; they began to measure within %s ms of each other, on clocks known to ± %s ms, both at worst", pods, number(spread), number(clock))
+		p.line("the load came from up to %s; they began to measure within %s ms of each other, on clocks known to ± %s ms, both at worst", plural.Of(pods, "generator"), number(spread), number(clock))
 	}
 }
 

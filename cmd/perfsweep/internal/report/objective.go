@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -107,10 +108,10 @@ func (p *printer) within(o *Objective) {
 	}
 	for _, g := range o.Goodput {
 		if g.Windows > 1 {
-			p.line("%d per GPU was measured in %s; the lowest share of one is %.1f %%, in window %d", g.ConcurrencyPerGPU, count(g.Windows, "window"), 100*g.LowestShare, g.LowestWindow)
+			p.line("%d per GPU was measured in %s; the lowest share of one is %.1f %%, in window %d", g.ConcurrencyPerGPU, plural.Of(g.Windows, "window"), 100*g.LowestShare, g.LowestWindow)
 		}
 	}
 	if without > 0 {
-		p.line("%d answers had one token and so no ITL: they were judged by TTFT alone", without)
+		p.line("%s had one token and so no ITL: %s judged by TTFT alone", plural.Of(without, "answer"), plural.Verb(without, "it was", "they were"))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/recipes"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -152,7 +153,8 @@ func (s Side) warnings() []string {
 		out = append(out, s.Curve.Reason)
 	}
 	if n := invalidCount(s.Curve.All); n > 0 {
-		out = append(out, fmt.Sprintf("%d of %s were INVALID: they are kept and marked, and are not in the curve", n, count(len(s.Curve.All), "run")))
+		out = append(out, fmt.Sprintf("%d of %s %s kept and marked, and %s not in the curve",
+			n, plural.Of(len(s.Curve.All), "run"), plural.Verb(n, "was INVALID: it is", "were INVALID: they are"), plural.Verb(n, "is", "are")))
 	}
 	out = append(out, s.Curve.Fit.Warnings...)
 	if s.Curve.Preflight != nil {

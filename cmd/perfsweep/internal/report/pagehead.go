@@ -9,6 +9,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/markup"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep/compare"
 )
 
@@ -105,7 +106,7 @@ func (s Side) tiles() []tile {
 		if l.ConcurrencyPerGPU != op.ConcurrencyPerGPU {
 			continue
 		}
-		out = append(out, tile{"tok/s per GPU there", number(l.TokPerSecPerGPU), "median of " + count(l.Kept, "run")})
+		out = append(out, tile{"tok/s per GPU there", number(l.TokPerSecPerGPU), "median of " + plural.Of(l.Kept, "run")})
 		if u := perUser(l); u > 0 {
 			out = append(out, tile{"tok/s per user there", number(u), "ITL p50 " + number(l.ITLMS) + " ms"})
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/markup"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/plot"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // uPlot 1.6.32 (MIT), as published; assets/README.md has the hashes.
@@ -107,7 +108,7 @@ func (p Page) title() string {
 		if f == nil || f.Model == "" {
 			return s.Name
 		}
-		return fmt.Sprintf("%s on %s", f.Model, count(f.GPUs, "GPU"))
+		return fmt.Sprintf("%s on %s", f.Model, plural.Of(f.GPUs, "GPU"))
 	}
 	if p.B == nil {
 		return name(p.A)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -176,7 +177,7 @@ func (c Comparison) lines() []string {
 	if g := r.Goodput; g != nil {
 		out = append(out, "goodput: "+c.sentence(*g, c.Options.Throughput))
 	}
-	out = append(out, fmt.Sprintf("A is %s, B is %s; these verdicts are over %s together%s", c.NameA, c.NameB, count(len(r.Levels), "level"), byPairs(r)))
+	out = append(out, fmt.Sprintf("A is %s, B is %s; these verdicts are over %s together%s", c.NameA, c.NameB, plural.Of(len(r.Levels), "level"), byPairs(r)))
 	var p bytes.Buffer
 	c.points(&printer{w: &p})
 	for line := range strings.Lines(strings.TrimSpace(p.String())) {
@@ -196,7 +197,7 @@ func (c Comparison) lines() []string {
 
 func (c Comparison) levelGrid() grid {
 	r := c.Report
-	g := grid{caption: "Level by level; p* is corrected (Holm) for " + count(len(r.Levels), "level"), words: map[int]bool{6: true, 11: true},
+	g := grid{caption: "Level by level; p* is corrected (Holm) for " + plural.Of(len(r.Levels), "level"), words: map[int]bool{6: true, 11: true},
 		head: []string{"per GPU", "runs A+B", "tok/s per GPU A", "B", "change", "p*", "verdict", "TTFT p99 ms A", "B", "change", "p*", "verdict"}}
 	for _, l := range r.Levels {
 		x, t := l.Throughput, l.TTFT

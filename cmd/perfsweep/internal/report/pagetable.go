@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report/markup"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/knee"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
@@ -109,7 +110,7 @@ func (s Side) levels() grid {
 		var notes []string
 		notes, g.marks[i] = s.levelNotes(l)
 		if invalid[n] > 0 {
-			notes = append(notes, count(invalid[n], "INVALID run")+" not counted")
+			notes = append(notes, plural.Of(invalid[n], "INVALID run")+" not counted")
 		}
 		g.add(strconv.Itoa(n), runs(l), number(l.TokPerSecPerGPU), number(perUser(l)), number(l.TTFTP50MS), number(l.TTFTP99MS), number(l.ITLMS),
 			number(float64(outcomes[n].Total())), failures(outcomes[n]), strings.Join(notes, "; "))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/selftest"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -116,11 +117,11 @@ func PlanText(w io.Writer, p Plan) error {
 	switch {
 	case p.FirstLook:
 	case p.Deployments > 1:
-		out.line("             the point is confirmed on %d more deployments, by at most %d runs each", p.Deployments-1, p.WindowRuns)
+		out.line("             the point is confirmed on %s, by at most %s each", plural.Of(p.Deployments-1, "more deployment"), plural.Of(p.WindowRuns, "run"))
 	case p.WindowsApart > 0 && p.Pooled && len(p.Unstated) == 0:
-		out.line("             its second window and its anchors are the bundles of the other clusters (calibrate --from); alone it needs at most %d more runs with --window 2", p.WindowRuns)
+		out.line("             its second window and its anchors are the bundles of the other clusters (calibrate --from); alone it needs at most %s with --window 2", plural.Of(p.WindowRuns, "more run"))
 	case p.WindowsApart > 0:
-		out.line("             a gate needs a second window: at most %d more runs with --window 2, %s later or on another --deployment", p.WindowRuns, p.WindowsApart)
+		out.line("             a gate needs a second window: at most %s with --window 2, %s later or on another --deployment", plural.Of(p.WindowRuns, "more run"), p.WindowsApart)
 	}
 	if p.Pooled && len(p.Unstated) == 0 && p.Searched && !p.FirstLook {
 		out.line("             clusters that confirm different points are not pooled: --concurrency-per-gpu N proves one on each")
@@ -128,7 +129,7 @@ func PlanText(w io.Writer, p Plan) error {
 	if len(p.Unstated) > 0 && !p.FirstLook {
 		out.line("not stated   %s", p.unstated())
 	}
-	out.line("peak         %d streams per GPU, %d in all", p.Peak, p.Peak*p.GPUs)
+	out.line("peak         %s per GPU, %d in all", plural.Of(p.Peak, "stream"), p.Peak*p.GPUs)
 	if p.LoadPods == 0 {
 		out.line("this machine %s", p.machine())
 	}
@@ -151,7 +152,7 @@ func PlanText(w io.Writer, p Plan) error {
 func (p Plan) runs() string {
 	s := p.Outlook.String()
 	if p.RunsDone > 0 {
-		s += fmt.Sprintf("; %d are in the journal", p.RunsDone)
+		s += fmt.Sprintf("; %d %s in the journal", p.RunsDone, plural.Verb(p.RunsDone, "is", "are"))
 	}
 	if p.Untimed {
 		s += " at least: how long a request takes is not known before the target is asked"

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -36,8 +37,8 @@ func Replay(w io.Writer, format string, r Replays) error {
 	}
 	p := &printer{w: w}
 	old := recipes.UpstreamGate()
-	p.line("%d known runs (%s), judged by each overlay and by the gate that all had before (at least %s tok/s a node, TTFT p99 at most %s ms); nothing was measured",
-		r.Runs, r.Record, number(old.Floor), number(old.CeilingTTFTP99MS))
+	p.line("%s (%s), judged by each overlay and by the gate that all had before (at least %s tok/s a node, TTFT p99 at most %s ms); nothing was measured",
+		plural.Of(r.Runs, "known run"), r.Record, number(old.Floor), number(old.CeilingTTFTP99MS))
 	p.line("")
 	p.table(summaryRows(r))
 	for _, g := range r.Gates {

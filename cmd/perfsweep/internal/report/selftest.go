@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/selftest"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // SelftestJSON prints a selftest as one JSON document.
@@ -16,13 +17,14 @@ func SelftestText(w io.Writer, r selftest.Result) error {
 	p := &printer{w: w}
 	p.line("%s", ceilingLine(r.Ceiling))
 	if m := r.Timing; m != nil && m.TTFTErrors > 0 {
-		p.line("TTFT error against the server's own times: p50 %s ms, p99 %s ms (%d requests, %d streams in step)", figure(m.TTFTErrorP50MS), figure(m.TTFTErrorP99MS), m.TTFTErrors, m.Streams)
+		p.line("TTFT error against the server's own times: p50 %s ms, p99 %s ms (%s, %s in step)",
+			figure(m.TTFTErrorP50MS), figure(m.TTFTErrorP99MS), plural.Of(m.TTFTErrors, "request"), plural.Of(m.Streams, "stream"))
 	}
 	if m := r.Timing; m != nil && m.TokPerCPUSec > 0 {
-		p.line("%s chunks a CPU-second at %d streams x %g ms", number(m.TokPerCPUSec), m.Streams, m.ITLMS)
+		p.line("%s chunks a CPU-second at %s x %g ms", number(m.TokPerCPUSec), plural.Of(m.Streams, "stream"), m.ITLMS)
 	}
 	if m := r.Held; m != nil {
-		p.line("%d streams held: %d in flight at most, %.1f on average, seen from the server", m.Streams, m.InFlightMax, m.InFlightMean)
+		p.line("%s held: %d in flight at most, %.1f on average, seen from the server", plural.Of(m.Streams, "stream"), m.InFlightMax, m.InFlightMean)
 	}
 	if r.BytesAStream > 0 {
 		p.line("%.0f KiB of memory for each further stream", r.BytesAStream/1024)
@@ -30,7 +32,7 @@ func SelftestText(w io.Writer, r selftest.Result) error {
 	p.line("")
 	p.points(r.Points)
 	p.line("")
-	p.line("%s, %d CPUs, perfsweep %s, %.0f s. The paced server ran on the same machine: beside a", r.Host, r.CPUs, r.Version, r.Seconds)
+	p.line("%s, %s, perfsweep %s, %.0f s. The paced server ran on the same machine: beside a", r.Host, plural.Of(r.CPUs, "CPU"), r.Version, r.Seconds)
 	p.line("server elsewhere this one can do more.")
 	for _, s := range r.Warnings {
 		p.line("note: %s", s)
@@ -55,7 +57,7 @@ func PointText(w io.Writer, m selftest.Measured) error {
 	p.line("")
 	p.line("in flight, seen from the server: %d at most, %.1f on average; %s", m.InFlightMax, m.InFlightMean, exactness(m))
 	if m.TTFTErrors > 0 {
-		p.line("TTFT error against the server's own times: p50 %s ms, p99 %s ms (%d requests)", figure(m.TTFTErrorP50MS), figure(m.TTFTErrorP99MS), m.TTFTErrors)
+		p.line("TTFT error against the server's own times: p50 %s ms, p99 %s ms (%s)", figure(m.TTFTErrorP50MS), figure(m.TTFTErrorP99MS), plural.Of(m.TTFTErrors, "request"))
 	}
 	if m.PSSMiB > 0 {
 		p.line("%.0f MiB of memory, %s chunks a CPU-second", m.PSSMiB, number(m.TokPerCPUSec))
@@ -80,7 +82,7 @@ func ceilingLine(c *selftest.Ceiling) string {
 	if c == nil {
 		return "no ceiling: not even the lowest rate was read with a lag p99 below 1 ms"
 	}
-	line := fmt.Sprintf("ceiling %s chunks/s on %d streams, lag p99 %s ms", number(c.TokPerSec), c.Streams, figure(c.LagP99MS))
+	line := fmt.Sprintf("ceiling %s chunks/s on %s, lag p99 %s ms", number(c.TokPerSec), plural.Of(c.Streams, "stream"), figure(c.LagP99MS))
 	switch c.LimitedBy {
 	case "lag", "cpu":
 		line += fmt.Sprintf("; at %s chunks/s it is too much (%s)", number(c.FailedTokPerSec), c.LimitedBy)

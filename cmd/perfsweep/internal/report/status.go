@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 type statusDoc struct {
@@ -61,7 +62,7 @@ func (p *printer) statuses(list []calibrate.Status) {
 			parts = append(parts, "measured "+s.Measured)
 		}
 		if s.GPUs > 0 {
-			parts = append(parts, count(s.GPUs, "GPU"))
+			parts = append(parts, plural.Of(s.GPUs, "GPU"))
 		}
 		if s.TokPerSecPerGPU > 0 {
 			parts = append(parts, number(s.TokPerSecPerGPU)+" tok/s per GPU")
@@ -96,7 +97,7 @@ func tally(list []calibrate.Status, image string) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n[s], s))
 		}
 	}
-	line := fmt.Sprintf("%s: %s", count(len(list), "overlay"), strings.Join(parts, ", "))
+	line := fmt.Sprintf("%s: %s", plural.Of(len(list), "overlay"), strings.Join(parts, ", "))
 	if image != "" {
 		line += "; held against image " + image
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -56,11 +57,11 @@ func (p *printer) verified(v Verification) {
 		p.line("UNREADABLE: %s: %s", v.Bundle, v.unread())
 		return
 	case len(v.Differences) > 0:
-		p.line("DIFFERS: %s of %s", count(len(v.Differences), "value"), v.Bundle)
+		p.line("DIFFERS: %s of %s", plural.Of(len(v.Differences), "value"), v.Bundle)
 	case !v.Signature.Good():
 		p.line("NOT VERIFIED: the signature of %s is %s", v.Bundle, v.Signature)
 	default:
-		p.line("VERIFIED: %d values of %s follow from its %s to the last bit", v.Values, v.Bundle, count(v.Runs, "run"))
+		p.line("VERIFIED: %s of %s follow from its %s to the last bit", plural.Of(v.Values, "value"), v.Bundle, plural.Of(v.Runs, "run"))
 	}
 	p.line("  signature: %s", signatureLine(v))
 	p.line("  made by perfsweep %s on %s, verified by %s on %s", v.Maker.ToolVersion, v.Maker.Platform, v.Here.ToolVersion, v.Here.Platform)
@@ -75,7 +76,7 @@ func (p *printer) verified(v Verification) {
 		p.line("  another version may judge by other rules: verify with perfsweep %s before this is held against the bundle", v.Maker.ToolVersion)
 	}
 	if r := v.Proposal; v.Runs > 0 && len(v.Differences) == 0 {
-		p.line("  %s on %s, model %s: %s", v.Fingerprint.Target, count(v.Fingerprint.GPUs, "GPU"), v.Fingerprint.Model, r.Outcome)
+		p.line("  %s on %s, model %s: %s", v.Fingerprint.Target, plural.Of(v.Fingerprint.GPUs, "GPU"), v.Fingerprint.Model, r.Outcome)
 		p.line("  %s", answer(Curve{Fit: r.Fit, Point: r.Point}))
 		if r.Limits.Runs > 0 {
 			p.line("  floor %s tok/s per GPU (%s), ceiling TTFT p99 %s ms", number(r.Gate.FloorPerGPU+r.Gate.Floor), r.Profile, number(r.CeilingMS))

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/bundle"
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // OverlayState says what became of an overlay that was held against its sidecar.
@@ -58,12 +59,12 @@ func VerifiedOverlays(w io.Writer, format string, list []VerifiedOverlay) error 
 		return csv.NewWriter(w).WriteAll(rows)
 	}
 	p := &printer{w: w}
-	p.line("%s with a gate: %d verified, %d differ, %d without evidence", count(len(list), "overlay"),
+	p.line("%s with a gate: %d verified, %d differ, %d without evidence", plural.Of(len(list), "overlay"),
 		counts[OverlayVerified], counts[OverlayDiffers], counts[OverlayNoEvidence])
 	for _, o := range list {
 		switch o.State {
 		case OverlayVerified:
-			p.line("%s: verified: %d values follow from its %s to the last bit", o.File, o.Values, count(o.Runs, "gate run"))
+			p.line("%s: verified: %s follow from its %s to the last bit", o.File, plural.Of(o.Values, "value"), plural.Of(o.Runs, "gate run"))
 		case OverlayNoEvidence:
 			p.line("%s: no_evidence: no sidecar %s says what was measured", o.File, o.Sidecar)
 		}

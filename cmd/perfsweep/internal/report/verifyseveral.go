@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/perfsweep/perfsweep/internal/plural"
 )
 
 // The verdicts on a bundle.
@@ -79,7 +81,7 @@ func VerifiedSeveral(w io.Writer, format string, list []Verification) error {
 			parts = append(parts, fmt.Sprintf("%d %s", n, c.said))
 		}
 	}
-	p.line("%s: %s", count(len(list), "bundle"), strings.Join(parts, ", "))
+	p.line("%s: %s", plural.Of(len(list), "bundle"), strings.Join(parts, ", "))
 	for _, v := range list {
 		p.verified(v)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 	"github.com/perfsweep/perfsweep/sweep"
 )
@@ -144,7 +145,7 @@ func (c Command) Measure(ctx context.Context, p Point) (Measured, error) {
 	truth, serverCPU, serr := srv.stop()
 	switch {
 	case err != nil:
-		return m, fmt.Errorf("holding %d streams: %w", p.Streams, err)
+		return m, fmt.Errorf("holding %s: %w", plural.Of(p.Streams, "stream"), err)
 	case serr != nil:
 		return m, serr
 	}

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/loadgen"
 )
 
@@ -239,11 +240,11 @@ func (t *tester) doubts() {
 	for _, part := range []struct {
 		name string
 		m    *Measured
-	}{{"64 streams in step", t.r.Timing}, {fmt.Sprintf("%d streams", t.o.Streams), t.r.Held}} {
+	}{{"64 streams in step", t.r.Timing}, {plural.Of(t.o.Streams, "stream"), t.r.Held}} {
 		switch {
 		case part.m == nil:
 		case !part.m.TokensAgree || part.m.Failed > 0:
-			t.warn("%s: %d requests failed, or the token counts of client and server differ: this is a fault, please report it", part.name, part.m.Failed)
+			t.warn("%s: %s failed, or the token counts of client and server differ: this is a fault, please report it", part.name, plural.Of(part.m.Failed, "request"))
 		case !part.m.Exact:
 			t.warn("%s: the server saw %.1f in flight on average and %d at most", part.name, part.m.InFlightMean, part.m.InFlightMax)
 		}
