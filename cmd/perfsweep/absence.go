@@ -104,7 +104,7 @@ func (a *absence) judge(ctx context.Context, r *loadgen.Result) error {
 		}
 	}
 	began := time.Now()
-	what := fmt.Sprintf("none of the %d requests of the run was served%s", n, instance(*r))
+	what := plural.Verb(n, "the only request of the run was not served", "none of the "+plural.Of(n, "request")+" of the run was served") + instance(*r)
 	a.say("%s: waiting up to %s for the target to serve again", what, a.within)
 	if _, err := untilServed(ctx, a.within, a.say, a.try); ctx.Err() != nil {
 		return ctx.Err()
