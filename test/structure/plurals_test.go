@@ -43,7 +43,7 @@ var neverOne = []string{"bytes", "MiB"}
 
 // noPlurals are the words in s after a number that are no plural of what it counts.
 var noPlurals = strings.Fields("is was has does as its this less ms us s across always " +
-	"says takes begins comes confirms contradicts follows lies looks stands needs numbers measures")
+	"says takes begins comes confirms contradicts proves follows lies looks stands needs numbers measures")
 
 // ends are words with which what is counted ends.
 var ends = strings.Fields("of per in on at and or to with for from after than the a an where which while that by is are was were has have do does")
