@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/perfsweep/perfsweep/calibrate"
+	"github.com/perfsweep/perfsweep/internal/plural"
 	"github.com/perfsweep/perfsweep/recipes"
 )
 
@@ -52,8 +53,8 @@ func (f *checkFlags) nodeSize(p *calibrate.Provenance, g recipes.Gate) (note []s
 	}
 	name := sidecarFile(f.sidecar, f.overlay)
 	if f.nodeGPUs != 0 && f.nodeGPUs != p.NodeGPUs {
-		return nil, badInputf("--node-gpus %d: the floor of %s is of a node of %d GPUs, as %s says: leave the flag out", f.nodeGPUs, f.overlay, p.NodeGPUs, name)
+		return nil, badInputf("--node-gpus %d: the floor of %s is of a node of %s, as %s says: leave the flag out", f.nodeGPUs, f.overlay, plural.Of(p.NodeGPUs, "GPU"), name)
 	}
 	f.nodeGPUs = p.NodeGPUs
-	return []string{fmt.Sprintf("the absolute floor is of a node of %d GPUs, as %s says", p.NodeGPUs, name)}, nil
+	return []string{fmt.Sprintf("the absolute floor is of a node of %s, as %s says", plural.Of(p.NodeGPUs, "GPU"), name)}, nil
 }
