@@ -121,7 +121,9 @@ func (a *app) runCheck(ctx context.Context, cam *campaign, f *checkFlags) error 
 		}
 		return errors.Join(err, saved)
 	}
-	r.Next = afterCheck(r, f.baseline, cam.flags.journal)
+	if r.Next == "" {
+		r.Next = afterCheck(r, f.baseline, cam.flags.journal)
+	}
 	if err := a.printCheck(r); saved == nil {
 		return err
 	}
@@ -171,6 +173,11 @@ func (a *app) check(ctx context.Context, cam *campaign, f *checkFlags) (report.C
 	e, err := cam.flags.effortValue()
 	if err != nil {
 		return r, err
+	}
+	if cam.flags.target != "" {
+		if r.Next = otherEffort(sidecar, e, cam.flags.journal); r.Next != "" {
+			cam.say("effort %s, and the gate was calibrated with %s: this check will be stale and inconclusive (9); sooner: %s", e, sidecar.Fingerprint.Effort, r.Next)
+		}
 	}
 	cam.plan = sweep.DefaultPlan(e)
 	cam.plan.Check, cam.plan.Point = true, gate.ConcurrencyPerGPU

@@ -47,9 +47,9 @@ func afterCalibration(r report.Calibration, write bool, journal string) string {
 	p := r.Proposal
 	switch {
 	case r.Wrote && r.Shipped != "": // a candidate
-		return "perfsweep check --overlay " + r.Overlay + " holds a cluster against it"
+		return checkOf(r)
 	case r.Wrote:
-		return "commit " + r.Overlay + " with " + r.Sidecar + "; perfsweep check --overlay " + r.Overlay + " holds a cluster against it"
+		return "commit " + r.Overlay + " with " + r.Sidecar + "; " + checkOf(r)
 	case p.Writable && !write:
 		return "the same command with --write"
 	case r.Curve.ClientBound():
@@ -83,6 +83,33 @@ func afterFrom(r report.Calibration, bundles int) string {
 		return "the same command with the bundles of the other clusters, which are its second window and its anchors"
 	}
 	return ""
+}
+
+// checkOf is the check of a gate that was written: one of another effort is stale.
+func checkOf(r report.Calibration) string {
+	effort := ""
+	if f := r.Curve.Fingerprint; f.Effort != "" && f.Effort != sweep.Standard {
+		effort = " --effort " + string(f.Effort)
+	}
+	return "perfsweep check --overlay " + r.Overlay + effort + " holds a cluster against it"
+}
+
+// otherEffort is what follows a check of another effort than the gate was calibrated
+// with, "" where it is the same: that is known before minutes are spent on it.
+func otherEffort(sidecar *calibrate.Provenance, now sweep.Effort, journal string) string {
+	if sidecar == nil || sidecar.Fingerprint.Effort == "" || sidecar.Fingerprint.Effort == now {
+		return ""
+	}
+	for _, again := range sidecar.Reconfirmed {
+		if again.Fingerprint.Effort == now {
+			return ""
+		}
+	}
+	next := "the same command with --effort " + string(sidecar.Fingerprint.Effort)
+	if journal != "" {
+		next += anotherJournal
+	}
+	return next
 }
 
 // afterBundle is what follows a campaign of one of several clusters, which is
