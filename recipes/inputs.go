@@ -19,17 +19,18 @@ type Inputs struct {
 
 // InputsOf resolves them with AICR's precedence: the recipe, then AICR's
 // environment (as AICREnv gives it), then AICR's default. The error names a
-// variable that AICR would refuse, even where the recipe overrules it.
+// variable that AICR would refuse, even where the recipe overrules it; no input
+// comes with it.
 func InputsOf(g Gate, env map[string]string) (Inputs, error) {
 	const modelVar, loadVar = envPrefix + "MODEL", envPrefix + "CONCURRENCY_PER_GPU"
 	in := Inputs{defaultModel, FromDefault, defaultConcurrency, FromDefault}
 	model, p := readModel(env[modelVar])
 	if p != nil {
-		return in, fmt.Errorf("%s: %s; %s", modelVar, p.msg, p.remedy)
+		return Inputs{}, fmt.Errorf("%s: %s; %s", modelVar, p.msg, p.remedy)
 	}
 	load, p := readCount(env[loadVar])
 	if p != nil {
-		return in, fmt.Errorf("%s: %s; %s", loadVar, p.msg, p.remedy)
+		return Inputs{}, fmt.Errorf("%s: %s; %s", loadVar, p.msg, p.remedy)
 	}
 	if model != "" {
 		in.Model, in.ModelFrom = model, FromEnv
