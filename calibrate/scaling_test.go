@@ -93,6 +93,7 @@ func TestLargestNode(t *testing.T) {
 	} {
 		f := newFixture()
 		f.curve.Fingerprint.GPUs = c.gpus
+		f.curve.Fingerprint.Labels["gpu_product"] = c.accelerator // an overlay of another GPU gets no gate
 		f.attempts(sweep.Confirm, 128, healthyX(), healthyP99())
 		f.policy.Accelerator, f.policy.Service = c.accelerator, c.service
 		if got := comment(f.propose()); !strings.Contains(got, c.says) {
