@@ -3,7 +3,9 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -13,6 +15,11 @@ import (
 // behind; one under nohup goes on.
 func TestHangup(t *testing.T) {
 	t.Parallel()
+	// A child inherits an ignored signal and not a caught one: the first of the two
+	// must not be under the nohup that the tests may be under.
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	defer signal.Stop(caught)
 	for _, kept := range []bool{false, true} {
 		path := filepath.Join(t.TempDir(), "j.jsonl")
 		c := start(t, func(cmd *exec.Cmd) {
