@@ -30,6 +30,8 @@ type measureFlags struct {
 	deploy     deployFlags
 	kube       kubeFlags
 	gpuProduct string
+	// given tells a flag's zero from its absence.
+	given func(flag string) bool
 }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
@@ -37,6 +39,7 @@ func (m *measureFlags) bind(f *pflag.FlagSet) {
 	m.load.bind(f)
 	m.deploy.bind(f)
 	m.kube.bind(f)
+	m.given = f.Changed
 	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE], sim:PRESET[?key=value&…], or k8s:[NAMESPACE/]NAME of a DynamoGraphDeployment (see discover)")
 	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets; a cluster knows those of a k8s: target")
 	f.StringVar(&m.gpuProduct, "gpu-product", "", "k8s: targets: GPU product, as the nodes' label nvidia.com/gpu.product has it, where the nodes may not be read; the same as --label gpu_product=NAME")
@@ -86,7 +89,7 @@ func (m *measureFlags) check() error {
 		return badInputf("nothing to do: give --target to measure, or --journal FILE to use what was measured")
 	case m.resume && m.journal == "":
 		return badInputf("--resume needs --journal FILE")
-	case m.gpus < 0, m.gpus > sweep.MaxGPUs: // their product with a level must not overflow
+	case m.given("gpus") && m.gpus < 1, m.gpus > sweep.MaxGPUs: // their product with a level must not overflow
 		return badInputf("--gpus %d: must be between 1 and %d", m.gpus, sweep.MaxGPUs)
 	case m.maxWall < 0:
 		return badInputf("--max-wall %s: must not be negative", m.maxWall)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/perfsweep/perfsweep/calibrate"
 	"github.com/perfsweep/perfsweep/cmd/perfsweep/internal/report"
@@ -87,11 +89,20 @@ func afterFrom(r report.Calibration, bundles int) string {
 
 // checkOf is the check of a gate that was written: one of another effort is stale.
 func checkOf(r report.Calibration) string {
-	effort := ""
-	if f := r.Curve.Fingerprint; f.Effort != "" && f.Effort != sweep.Standard {
-		effort = " --effort " + string(f.Effort)
+	f, where := r.Curve.Fingerprint, " --target TARGET"
+	switch {
+	case strings.ContainsAny(f.Target, "?&"): // a shell would take them for its own
+		where = " --target '" + f.Target + "'"
+	case f.Target != "":
+		where = " --target " + f.Target
 	}
-	return "perfsweep check --overlay " + r.Overlay + effort + " holds a cluster against it"
+	if f.GPUs > 0 && !strings.HasPrefix(f.Target, "k8s:") { // a cluster tells its own
+		where += fmt.Sprintf(" --gpus %d", f.GPUs)
+	}
+	if f.Effort != "" && f.Effort != sweep.Standard {
+		where += " --effort " + string(f.Effort)
+	}
+	return "perfsweep check --overlay " + r.Overlay + where + " holds a cluster against it"
 }
 
 // otherEffort is what follows a check of another effort than the gate was calibrated

@@ -37,14 +37,30 @@ func TestEffortOfTheGate(t *testing.T) {
 		}
 	}
 	for effort, want := range map[sweep.Effort]string{
-		"":             "perfsweep check --overlay o.yaml holds",
-		sweep.Standard: "perfsweep check --overlay o.yaml holds",
-		sweep.Quick:    "perfsweep check --overlay o.yaml --effort quick holds",
-		sweep.Full:     "perfsweep check --overlay o.yaml --effort full holds",
+		"":             "perfsweep check --overlay o.yaml --target TARGET holds",
+		sweep.Standard: "perfsweep check --overlay o.yaml --target TARGET holds",
+		sweep.Quick:    "perfsweep check --overlay o.yaml --target TARGET --effort quick holds",
+		sweep.Full:     "perfsweep check --overlay o.yaml --target TARGET --effort full holds",
 	} {
 		r := report.Calibration{Overlay: "o.yaml", Sidecar: "o.provenance.json", Wrote: true, Curve: sweep.Curve{Fingerprint: sweep.Fingerprint{Effort: effort}}}
 		if got := afterCalibration(r, true, "j"); !strings.Contains(got, want) {
 			t.Errorf("of effort %q: %q", effort, got)
+		}
+	}
+}
+
+// What is proposed can be copied: it names what was measured.
+func TestCheckOfWhatWasMeasured(t *testing.T) {
+	for _, tt := range []struct {
+		f    sweep.Fingerprint
+		want string
+	}{
+		{sweep.Fingerprint{Target: "http://h:8000", GPUs: 4}, "o.yaml --target http://h:8000 --gpus 4 holds"},
+		{sweep.Fingerprint{Target: "k8s:ns/name", GPUs: 8}, "o.yaml --target k8s:ns/name holds"},
+		{sweep.Fingerprint{Target: "sim:kneed?speed=0.9&gpus=2", GPUs: 2}, "o.yaml --target 'sim:kneed?speed=0.9&gpus=2' --gpus 2 holds"},
+	} {
+		if got := checkOf(report.Calibration{Overlay: "o.yaml", Curve: sweep.Curve{Fingerprint: tt.f}}); !strings.Contains(got, tt.want) {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 }
