@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -175,8 +176,11 @@ func (c *checker) call(n *ast.CallExpr) {
 			continue
 		}
 		if m[4] >= 0 {
-			fmt.Sscan(format[m[4]:m[5]], &next)
-			next--
+			at, err := strconv.Atoi(format[m[4]:m[5]])
+			if err != nil {
+				return // vet says so
+			}
+			next = at - 1
 		}
 		if next >= len(args) {
 			return

@@ -73,7 +73,7 @@ func (c *Client) serverAhead(ctx context.Context) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return told.Sub(time.Now())
+	return time.Until(told)
 }
 
 // renew writes the time. A call that fails is tried again with the next tick:
