@@ -30,16 +30,18 @@ type measureFlags struct {
 	deploy     deployFlags
 	kube       kubeFlags
 	gpuProduct string
-	// given tells a flag's zero from its absence.
-	given func(flag string) bool
+	set        *pflag.FlagSet // nil: of no command line
 }
+
+// given tells a flag's zero from its absence.
+func (m *measureFlags) given(flag string) bool { return m.set != nil && m.set.Changed(flag) }
 
 func (m *measureFlags) bind(f *pflag.FlagSet) {
 	m.net.bind(f)
 	m.load.bind(f)
 	m.deploy.bind(f)
 	m.kube.bind(f)
-	m.given = f.Changed
+	m.set = f
 	f.StringVar(&m.target, "target", "", "http(s)://HOST[:PORT][/BASE], sim:PRESET[?key=value&…], or k8s:[NAMESPACE/]NAME of a DynamoGraphDeployment (see discover)")
 	f.IntVar(&m.gpus, "gpus", 0, "GPUs that serve the target; needed for http targets; a cluster knows those of a k8s: target")
 	f.StringVar(&m.gpuProduct, "gpu-product", "", "k8s: targets: GPU product, as the nodes' label nvidia.com/gpu.product has it, where the nodes may not be read; the same as --label gpu_product=NAME")
