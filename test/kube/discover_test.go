@@ -112,7 +112,7 @@ func TestOlderGeneration(t *testing.T) {
 	g.up(t, ns)
 	kubectl(t, "-n", ns, "patch", "dgd", "stale", "--type=json", "-p", `[{"op":"replace","path":"/spec/components/1/replicas","value":2}]`)
 	a := run(t, 1, "sweep", "--target", "k8s:"+ns+"/stale")
-	if !strings.Contains(a.stderr, "the operator has seen generation 1 of 2") || !strings.Contains(a.stderr, "1 of 2 replicas are ready") {
+	if !strings.Contains(a.stderr, "the operator has seen generation 1 of 2") || !strings.Contains(a.stderr, "1 of 2 replicas is ready") {
 		t.Errorf("%s", a.stderr)
 	}
 }
