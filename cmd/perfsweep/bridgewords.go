@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/perfsweep/perfsweep/loadgen/aiperf"
 	"github.com/perfsweep/perfsweep/sweep"
 )
 
@@ -46,14 +47,17 @@ func secretsIn(args []string) []string {
 			}
 		}
 	}
+	secret := aiperf.SecretFlags()
 	for i, arg := range args {
 		name, value, joined := strings.Cut(arg, "=")
-		key := slices.Contains([]string{"--header", "-H", "--api-key"}, name)
+		key := secret[name]
 		switch {
 		case joined && (key || !strings.HasPrefix(arg, "-")):
 			add(value)
 		case key && i+1 < len(args):
 			add(args[i+1])
+		case strings.HasPrefix(arg, "-H"): // -HNAME:VALUE
+			add(arg[len("-H"):])
 		}
 	}
 	slices.SortFunc(out, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })

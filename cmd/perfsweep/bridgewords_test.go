@@ -48,6 +48,9 @@ func TestSecretsIn(t *testing.T) {
 	if want := []string{"Authorization: Bearer abcdefgh", "Authorization", "abcdefgh", "Bearer"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	if got, want := secretsIn([]string{"profile", "-HX-Key:abcdefgh"}), []string{"X-Key:abcdefgh", "abcdefgh"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 // A file that an earlier run left says of itself that it took longer than this one.

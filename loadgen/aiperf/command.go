@@ -8,12 +8,7 @@ import (
 // Command is a command line as it may be kept: without keys, and without the
 // values of headers.
 func Command(program string, args []string) string {
-	secret := map[string]bool{}
-	for _, f := range Flags() {
-		for _, n := range f.Names {
-			secret[dashed(n)] = slices.Contains(f.Names, "api-key") || slices.Contains(f.Names, "header")
-		}
-	}
+	secret := SecretFlags()
 	out, hide := []string{program}, false
 	for _, a := range args {
 		name, _, joined := strings.Cut(a, "=")
@@ -30,6 +25,17 @@ func Command(program string, args []string) string {
 		out = append(out, shellQuote(a))
 	}
 	return strings.Join(out, " ")
+}
+
+// SecretFlags are the flags, as they are written, whose values may be keys.
+func SecretFlags() map[string]bool {
+	secret := map[string]bool{}
+	for _, f := range Flags() {
+		for _, n := range f.Names {
+			secret[dashed(n)] = slices.Contains(f.Names, "api-key") || slices.Contains(f.Names, "header")
+		}
+	}
+	return secret
 }
 
 // shellQuote leaves plain words as they are.
