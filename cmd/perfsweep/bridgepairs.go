@@ -36,10 +36,10 @@ func (c *campaign) bridged(ctx context.Context, t *target, run *sweep.Campaign, 
 	defer cancel()
 	for {
 		made, valid := run.Curve.PairsAt(n)
-		switch missing, most := c.bridge.planned().Left(run.Curve, n); {
-		case missing == 0 && most == 0 && len(valid) >= c.bridge.pairs:
+		if len(valid) >= c.bridge.pairs {
 			return nil
-		case most == 0:
+		}
+		if _, most := c.bridge.planned().Left(run.Curve, n); most == 0 {
 			c.say("note: only %d of %s with AIPerf at %d per GPU %s valid; no more are made", len(valid), plural.Of(made, "pair"), n, plural.VerbOf(len(valid), made, "is", "are"))
 			return nil
 		}
